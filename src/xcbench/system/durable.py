@@ -47,7 +47,7 @@ def write(path: Path, content: bytes | str | Iterable[str]) -> None:
     except BaseException:  # on a full disk, what was written so far would keep it full
         scratch.unlink(missing_ok=True)
         raise
-    sync_folder(path.parent)
+    sync(path.parent)
 
 
 def sibling(path: Path) -> Path:
@@ -70,8 +70,8 @@ def no_link(path: str, flags: int) -> int:
     return descriptor
 
 
-def sync_folder(path: Path) -> None:
-    """Wait until the names in a folder are on the disk."""
+def sync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -93,12 +93,11 @@ def replace_folder(scratch: Path, target: Path) -> None:
         If that fails; the old folder and ``scratch`` stay.
     """
     for place, _, names in os.walk(scratch):
-        for name in names:
-            _sync_file(Path(place) / name)
-        sync_folder(Path(place))
+        for name in (*names, "."):
+            sync(Path(place) / name)
     while not _placed(scratch, target):
         pass
-    sync_folder(target.parent)
+    sync(target.parent)
     remove(scratch)  # now the old folder
     remove(_aside(scratch))
 
@@ -149,13 +148,8 @@ def finish(pending: Path) -> None:
     if pending.is_dir():
         for path in sorted(pending.iterdir()):
             path.replace(pending.parent / path.name)
-        sync_folder(pending.parent)
+        sync(pending.parent)
         pending.rmdir()
-
-
-def _sync_file(path: Path) -> None:
-    with path.open("rb") as handle:
-        os.fsync(handle.fileno())
 
 
 def _placed(scratch: Path, target: Path) -> bool:
@@ -172,12 +166,9 @@ def _placed(scratch: Path, target: Path) -> bool:
         remove(_aside(scratch))
         target.rename(_aside(scratch))
         scratch.rename(target)
-    except FileNotFoundError:
-        if not scratch.exists():
-            raise
-        return False
     except OSError as error:
-        if error.errno not in TAKEN:
+        gone = isinstance(error, FileNotFoundError) and scratch.exists()
+        if not gone and error.errno not in TAKEN:
             raise
         return False
     return True
