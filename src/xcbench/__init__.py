@@ -27,7 +27,7 @@ The command line has the same methods, data and results: ``xcbench --help``.
 
 from __future__ import annotations
 
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -56,21 +56,17 @@ __all__ = [
 
 # Where public names are; they are imported when they are asked for, which takes a second or two.
 _HOMES = {
-    "xcbench.estimators": (
-        *("EarlyStopping", "MarginClassifier", "OneVsAllClassifier"),
-        *("SampledSoftmaxClassifier", "SoftmaxClassifier"),
-    ),
-    "xcbench.run.harness": ("load_dataset", "results"),
+    **{name: f"xcbench.estimators:{name}" for name in __all__ if name[0].isupper()},
+    "load_dataset": "xcbench.run.harness:load_dataset",
+    "plot": "xcbench.plot",
+    "results": "xcbench.run.harness:results",
+    "run": "xcbench.run",  # a module that is called
 }
-_MODULES = ("plot", "run")  # the second is called
 
 
 def __getattr__(name: str) -> object:
-    if name in _MODULES:
-        return import_module(f"xcbench.{name}")
-    for home, names in _HOMES.items():
-        if name in names:
-            return vars(import_module(home))[name]
+    if name in _HOMES:
+        return resolve_name(_HOMES[name])
     raise AttributeError(f"module 'xcbench' has no attribute '{name}'")
 
 
