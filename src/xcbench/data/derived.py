@@ -28,7 +28,8 @@ def words(paths: dict[str, Path], settings: Settings) -> tuple[Raw, Raw]:
     further occurrences stay.
     """
     rng = np.random.default_rng(0)
-    train, test = bydate(paths, settings_of_counts(settings))
+    # The expected shape describes the derived rows, not the raw counts.
+    train, test = bydate(paths, replace(settings, expected=type(settings.expected)()))
     assert not isinstance(train.X, np.ndarray) and not isinstance(test.X, np.ndarray)
     total = np.asarray(train.X.sum(axis=0)).ravel()
     frequent = np.argsort(-total, kind="stable")[: settings.expected.labels]
@@ -36,11 +37,6 @@ def words(paths: dict[str, Path], settings: Settings) -> tuple[Raw, Raw]:
         _left_out(sp.csr_array(train.X[:, frequent]), DRAWS, rng),
         _left_out(sp.csr_array(test.X[:, frequent]), 1, rng),
     )
-
-
-def settings_of_counts(settings: Settings) -> Settings:
-    """Settings of the raw counts, without the expected shape, which describes the derived rows."""
-    return replace(settings, expected=type(settings.expected)())
 
 
 def _left_out(counts: sp.csr_array, draws: int, rng: np.random.Generator) -> Raw:
