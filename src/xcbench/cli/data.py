@@ -47,17 +47,18 @@ def _catalogue(request: Request, names: list[str]) -> tuple[dict[str, DatasetSet
         if name not in available:
             likely = suggestion(name, available)
             raise UserError(f"unknown dataset '{name}'{likely}; available: {', '.join(available)}")
-    overrides = [
-        f"{name}={request.settings.pop(name)}"
+    given = {
+        name: request.settings.pop(name)
         for name in list(request.settings)
         if name == "data_dir" or name.startswith("dataset.")
-    ]
+    }
     request.refuse_others("data_dir=… and dataset.…=…")
-    for word in overrides:
-        if word.startswith("dataset.") and len(names) != 1:
-            raise UserError(f"{word} applies to one dataset; name just one")
+    overrides = [f"{name}={value}" for name, value in given.items()]
+    for_one = [word for word in overrides if word.startswith("dataset.")]
+    if for_one and len(names) != 1:
+        raise UserError(f"{for_one[0]} applies to one dataset; name just one")
     catalogue, data_dir = {}, "data"
-    with sweeps.hydra(dict(word.split("=", 1) for word in overrides)):
+    with sweeps.hydra(given):
         for name in names or available:
             settings = composing.read(compose("config", overrides=[f"dataset={name}", *overrides]))
             catalogue[name], data_dir = settings.dataset, settings.data_dir
