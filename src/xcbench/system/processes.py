@@ -69,8 +69,7 @@ def _restore(handlers: dict[signal.Signals, Handler]) -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    for each in SIGNALS:
-        signal.signal(each, _leave)
+    _restore(dict.fromkeys(SIGNALS, _leave))
     raise KeyboardInterrupt
 
 

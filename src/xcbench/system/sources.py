@@ -15,7 +15,7 @@ import sysconfig
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
-from importlib.util import find_spec
+from importlib.util import find_spec, resolve_name
 from pathlib import Path
 
 from xcbench.system import durable, private
@@ -166,9 +166,7 @@ def _imports(module: str, path: Path, tree: ast.Module) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            parts = package.split(".")[: len(package.split(".")) - node.level + 1]
-            name = node.module or ""
-            base = ".".join([*parts, name]).rstrip(".") if node.level else name
+            base = resolve_name("." * node.level + (node.module or ""), package)
             for alias in node.names:
                 inner = f"{base}.{alias.name}"
                 yield inner if _file(inner) else base
@@ -209,22 +207,17 @@ def _serialised(node: object, names: dict[str, str] | None) -> Iterator[str]:
     elif not (isinstance(node, IMPORTS) or _for_type_checkers(node)):
         if names is None and isinstance(node, FUNCTIONS):
             names = _locals(node)
+        documented = isinstance(node, DOCUMENTED) and ast.get_docstring(node, False) is not None
         yield type(node).__name__
         for name, value in ast.iter_fields(node):
             if name in OMITTED or value is None or value == []:
                 continue
-            if name == "body" and isinstance(node, DOCUMENTED) and _is_text(value[0]):
+            if name == "body" and documented:
                 value = value[1:]
             if names and name in ("id", "name"):
                 value = names.get(value, value)
             yield name
             yield from _serialised(value, names)
-
-
-def _is_text(node: ast.AST) -> bool:
-    """Whether a statement is a docstring."""
-    value = node.value if isinstance(node, ast.Expr) else None
-    return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
 def _locals(function: ast.AST) -> dict[str, str]:
