@@ -149,10 +149,10 @@ def use(problem: Dataset) -> None:
 
 
 def taken(where: Path) -> Info:
-    info = cached.info(where)
-    if info is None:
-        raise UserError("it is prepared anew")
-    return info
+    try:
+        return cached.read(where)
+    except cached.ERRORS as error:
+        raise UserError("it is prepared anew") from error
 
 
 def files_of(where: Path) -> dict[str, bytes]:
