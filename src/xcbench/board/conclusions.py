@@ -70,7 +70,7 @@ def judged(finals: pd.DataFrame) -> pd.DataFrame:
 
 def _rows(finals: pd.DataFrame) -> Iterator[dict[str, object]]:
     for entry in PUBLISHED.itertuples():
-        gain = gains(finals, entry.better, entry.worse, entry.measure)
+        gain = gains(finals, str(entry.better), str(entry.worse), str(entry.measure))
         measured = interval(gain)
         holds = int((gain.mean(axis="columns") > 0).sum())
         yield {

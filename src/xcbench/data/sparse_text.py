@@ -8,6 +8,7 @@ from array import array
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -37,7 +38,8 @@ def sparse_rows(
         With file and line, if a line is malformed, an index is out of range or repeated, or a value
         is not finite in float32.
     """
-    lines, parts = array("q"), [sp.csr_array((0, n_features), dtype=np.float32)]
+    lines = array("q")
+    parts: list[Any] = [sp.csr_array((0, n_features), dtype=np.float32)]
     while block := list(islice(rows, BLOCK)):
         texts = [text.strip() + b" " for _, text in block]
         count = np.array([text.count(b":") for text in texts])

@@ -27,7 +27,8 @@ def label(rows: pd.DataFrame, cells: Iterable[Cell]) -> pd.DataFrame:
     """
     version = rows["cell"].map({cell.cell: cell.method_version for cell in cells})
     digest = rows["cell"].map({cell.cell: cell.dataset_digest[:8] for cell in cells})
-    rows = rows.assign(**{"method.version": version, "dataset.digest": digest})
+    rows = rows.copy()
+    rows["method.version"], rows["dataset.digest"] = version, digest
     of_data, of_method, of_run = split(rows)
     rows["dataset_label"] = _join(rows["dataset"], _differences(rows, ["dataset"], of_data))
     rows["method_label"] = _join(
