@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
@@ -25,11 +25,7 @@ def ranked(board: Board) -> pd.DataFrame:
     The leader has the best average rank by validation rows. A method without a number on a task
     ranks last there, and has no test.
     """
-    tables = [*_ranked(board)]
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=RANKS)
-
-
-def _ranked(board: Board) -> Iterator[pd.DataFrame]:
+    tables = []
     for measure in MEASURES:
         values = losses(board, measure)
         lead = leader(board, measure, board.measured)
@@ -54,7 +50,8 @@ def _ranked(board: Board) -> Iterator[pd.DataFrame]:
         side = np.where(behind.median() > 0, BEHIND, AHEAD)
         table["result"] = np.where(table["p by Holm"] <= 1 - CONFIDENCE, side, SAME)
         table.loc[table["method"] == lead, "result"] = LEADER
-        yield table.sort_values("average rank", kind="stable")[RANKS]
+        tables.append(table.sort_values("average rank", kind="stable")[RANKS])
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=RANKS)
 
 
 def losses(board: Board, measure: str, column: str = "") -> pd.DataFrame:

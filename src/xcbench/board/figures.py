@@ -29,7 +29,8 @@ def every(board: Board, tables: Mapping[str, pd.DataFrame]) -> Iterator[Drawing]
                 f"Average ranks by {words} over {count(some['tasks'].iloc[0], 'task')}, with 95 % "
                 "intervals over tasks and seeds. Grey methods are told apart from the leader.",
             )
-    accuracy = board.by_task("accuracy")
+    accuracy = board.summary.pivot(index="task", columns="method", values="accuracy")
+    accuracy = accuracy.reindex(board.summary["task"].unique()).dropna(how="all")
     quality = tables["anytime"]
     quality = quality[~quality["role"].isin([LINE, REFERENCE])]
     yield Drawing(

@@ -79,11 +79,6 @@ class Board:
         some = self.finals["role"].eq(RANKED) & self.finals["task"].isin(self.measured)
         return self.finals[some]
 
-    def by_task(self, column: str) -> pd.DataFrame:
-        """Means of a column, tasks × methods, of the tasks that have any."""
-        table = self.summary.pivot(index="task", columns="method", values=column)
-        return table.reindex(self.summary["task"].unique()).dropna(how="all")
-
 
 def read(folder: Path, protocol: Protocol) -> Board:
     """Read the board from its committed tables."""
