@@ -85,8 +85,8 @@ EDITS = [
     Edit(
         "optimizer (decay of the rate)",
         f"{CORE}/optimizers/schedules.py",
-        "return self.lr * self.lr_decay**epoch",
-        "return self.lr * self.lr_decay ** (epoch + 1)",
+        "return self.lr * self.lr_decay ** int(epoch)",
+        "return self.lr * self.lr_decay ** (int(epoch) + 1)",
     ),
     Edit(
         "kernel (product with a row)",
@@ -97,8 +97,8 @@ EDITS = [
     Edit(
         "kernel (lockstep)",
         f"{CORE}/kernels/lockstep.py",
-        "near[r] += changes[r] * v",
-        "near[r] += 0.9 * changes[r] * v",
+        "= -rates[r] * grad[r, i, c] / scale[r]",
+        "= -0.9 * rates[r] * grad[r, i, c] / scale[r]",
     ),
     Edit(
         "evaluator (drawn rows of a part)",
@@ -133,14 +133,14 @@ EDITS = [
     ),
     Edit(
         "claim",
-        f"{PAPERS}/ove/claims.py",
+        f"{PAPERS}/prose.py",
         "HIGHER = above(0)",
         "HIGHER = above(1)",
         stages=("reports",),
     ),
     Edit(
         "template",
-        f"{PAPERS}/page.html",
+        "src/xcbench/show/page.html",
         '<h2 id="claims">Claims</h2>',
         '<h2 id="claims">Claims in prose</h2>',
         stages=("reports",),
@@ -174,16 +174,16 @@ EDITS = [
     Edit(
         "format (page of a paper)",
         f"{PAPERS}/page.py",
-        'COLUMNS = ("method", "metric")',
-        'COLUMNS = (\n    "method",\n    "metric",\n)',
+        "    rows: pd.DataFrame\n    folder: Path\n",
+        "    rows: pd.DataFrame  # of the table\n\n    folder: Path\n",
         changes=False,
         stages=(),
     ),
     Edit(
         "move without effect (optimizer: another form of the same formula)",
         f"{CORE}/optimizers/schedules.py",
-        "return self.lr * self.lr_decay**epoch",
-        "return float(self.lr_decay**epoch * self.lr)",
+        "return self.lr * self.lr_decay ** int(epoch)",
+        "return float(self.lr_decay ** int(epoch) * self.lr)",
         changes=False,
     ),
 ]

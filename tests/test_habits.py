@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import tomllib
 from typing import Any
 
+import pytest
 import yaml
 
+import edits
 from workspace import ROOT
 
 CHANGES = (ROOT / "docs" / "changes.md").read_text("utf-8")
@@ -60,3 +63,12 @@ def test_every_path_on_the_way_of_a_change_exists() -> None:
 
 def test_the_changelog_is_short() -> None:
     assert len((ROOT / "CHANGELOG.md").read_text("utf-8").splitlines()) <= 80
+
+
+@pytest.mark.parametrize("edit", edits.EDITS, ids=lambda edit: edit.what)
+def test_every_edit_whose_effect_is_shown_is_one_of_todays_code(edit: edits.Edit) -> None:
+    text = (ROOT / edit.path).read_text("utf-8")
+    assert text.count(edit.old) == 1
+    if edit.path.endswith(".py"):
+        same = ast.dump(ast.parse(text)) == ast.dump(ast.parse(text.replace(edit.old, edit.new)))
+        assert not (same and edit.changes)

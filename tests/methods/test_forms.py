@@ -73,6 +73,7 @@ SEPARATING = (
     "cluster_svm",  # classes, by features
     "sce",
     *("svm_ovr", "svm_cs", "logistic_ovr", "sgd_ovr", "fastxml", "pfastrexml"),
+    *("omikuji", "lml_ovr", "lml_tree"),  # where their libraries are
 )
 
 
