@@ -21,7 +21,6 @@ from xcbench.core.solvers import Streams
 from xcbench.core.statistics import describe
 from xcbench.methods import baselines, registry
 from xcbench.methods.baselines import svm_ovr
-from xcbench.methods.baselines.liblinear import distinct
 from xcbench.methods.baselines.options import (
     LiblinearOptions,
     OneVsRestOptions,
@@ -103,10 +102,6 @@ def test_equal_rows_count_by_their_number(sparse: bool) -> None:
     rng.shuffle(index)
     X: Any = single.train.X[index]
     X, y = X if sparse else X.toarray(), rng.integers(0, K, len(index))
-    few, place = distinct(X)
-    assert few.shape[0] == N and few.dtype == np.float64
-    difference = few[place] - X
-    assert not (difference.nnz if sparse else difference.any())
     rows = Split(X, y)
     pairs = replace(single, train=rows, test=rows, class_counts=np.bincount(y, minlength=K))
     settings = OneVsRestOptions("svm_ovr", tolerance=1e-8, iterations=100_000, bias=False)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from hashlib import sha256
+from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
@@ -239,6 +241,23 @@ class Dataset:
         counts = np.bincount(train.y, minlength=len(self.class_counts))
         info = replace(self.info, train=len(train))
         return replace(self, info=info, train=train, class_counts=counts, validation=validation)
+
+
+def distinct_rows(X: Rows) -> tuple[Rows, np.ndarray]:
+    """Distinct rows in their order, and the place (N,) of each row among them.
+
+    ``label=each`` makes one row for each label of an original, all with its features.
+    """
+    if isinstance(X, np.ndarray):
+        rows = (row.tobytes() for row in X)
+    else:
+        ends = pairwise(X.indptr)
+        rows = (X.indices[a:b].tobytes() + X.data[a:b].tobytes() for a, b in ends)
+    places: dict[bytes, int] = {}  # by a digest, which takes less memory than the row
+    place = np.array([places.setdefault(sha256(row).digest(), len(places)) for row in rows])
+    if len(places) < len(place):
+        X = X[np.unique(place, return_index=True)[1]]
+    return X, place
 
 
 def square_norms(X: Rows) -> np.ndarray:

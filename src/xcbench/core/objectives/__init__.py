@@ -35,6 +35,7 @@ import numpy as np
 
 WIDE = 32  # columns from which NumPy is faster by one exponential a term than by logaddexp
 MOST = np.finfo(float).max  # stands for infinity, which has no difference to itself
+TINY = np.finfo(float).tiny  # stands for 0, which has no logarithm
 
 Numbers = np.ndarray | float
 Triple = tuple[Numbers, Numbers, Numbers]
@@ -161,6 +162,34 @@ class LogOdds(Objective):
         )
         grad = _shares(weighted, log_odds, -of_odds, of_odds)
         return np.asarray(value), grad, np.where(np.isneginf(log_odds), local, local_next)
+
+    def of_all(
+        self, scores: np.ndarray, row: np.ndarray, y: np.ndarray, weight: Numbers = 1.0
+    ) -> tuple[float, np.ndarray]:
+        """Sum of the values of samples where every class is drawn, and its grad in the scores.
+
+        With L = log sum_k e^{f_k} and p = e^{f - L}, T = log(e^{L - f_y} - 1). A sample adds
+        a (p - e_y) to the grad, a = value'(T) / (1 - p_y), so samples share the exponentials.
+
+        Parameters
+        ----------
+        scores : (B, K).
+        row, y, weight : (N,) of each sample its row of the scores, its class, and how often it
+            counts.
+        """
+        top = scores.max(axis=1)
+        p = np.exp(scores - top[:, None])
+        total = p.sum(axis=1)
+        p /= total[:, None]
+        gap = np.maximum((top + np.log(total))[row] - scores[row, y], TINY)  # L - f_y
+        others = -np.expm1(-gap)  # 1 - p_y
+        log_odds = gap + np.log(others)
+        local = np.full(len(y), self.start)
+        value, of_odds, _ = self.formula(log_odds, log_odds, local, 0.0, 0.0, self.parameter)
+        a = weight * of_odds / others
+        p *= np.bincount(row, a, len(scores))[:, None]
+        np.subtract.at(p, (row, y), a)
+        return float(np.sum(weight * value)), p
 
 
 @dataclass(frozen=True)

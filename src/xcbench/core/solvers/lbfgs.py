@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy
 
-from xcbench.core.dataset import Dataset
+from xcbench.core.dataset import Dataset, distinct_rows
 from xcbench.core.models.linear import LinearModel
-from xcbench.core.objectives import Objective
+from xcbench.core.objectives import LogOdds, Objective
 from xcbench.core.prior import PRIOR, begin
 from xcbench.core.samplers import Sampler
 from xcbench.core.solvers import Progress, Solver, Streams
@@ -95,7 +95,10 @@ class _Mean:
 
     Attributes
     ----------
-    weight, total : of the rows, where they differ, and its sum, which the penalty is shared by too.
+    row : of each observation, in the blocks of scores. Observations with the same features share
+        one, where every class is drawn and the objective is one of the log-odds.
+    y, local, weight : of the observations; no weight where all count once.
+    total : number of observations, or sum of their weights, which the penalty is shared by too.
     passes : how often it was evaluated.
     """
 
@@ -104,12 +107,18 @@ class _Mean:
     ) -> None:
         self.objective, self.l2, self.model = solver.objective, solver.l2, model
         self.sampler, self.rng = solver.sampler.fitted(dataset), streams.classes
-        self.y, self.local = dataset.train.y, np.full(len(dataset.train), self.objective.start)
-        self.blocks = model.full_batch(dataset.train.X)
-        self.weight, self.total = dataset.train.weight, float(len(dataset.train))
-        if self.weight is not None:
-            self.total = float(self.weight.sum())
-            self.l2 *= len(dataset.train) / self.total
+        train = dataset.train
+        X, place = train.X, np.arange(len(train))
+        if isinstance(self.objective, LogOdds):
+            X, place = distinct_rows(X)
+        order = np.argsort(place, kind="stable")
+        self.row = place[order]
+        self.y, self.local = train.y[order], np.full(len(train), self.objective.start)
+        self.blocks = model.full_batch(X)
+        self.weight, self.total = None, float(len(train))
+        if train.weight is not None:
+            self.weight, self.total = train.weight[order], float(train.weight.sum())
+            self.l2 *= len(train) / self.total
         self.passes, self.value, self.l2_term = 0, 0.0, 0.0
 
     def __call__(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
@@ -134,6 +143,9 @@ class _Mean:
         total, size = 0.0, max(1, PART_SCORES // scores.shape[1])
         for first in range(0, len(scores), size):
             part, index = scores[first : first + size], slice(block.start + first, block.stop)
+            if isinstance(self.objective, LogOdds):
+                total += self._replace_shared(self.objective, part, index.start)
+                continue
             y, local = self.y[index][: len(part)], self.local[index][: len(part)]
             rows = index.start + np.arange(len(y))
             drawn, log_weight = self.sampler.draw(self.rng, rows, y, len(y))
@@ -150,6 +162,13 @@ class _Mean:
                 value, part[:] = weight * value, weight[:, None] * part
             total += float(value.sum())
         return total
+
+    def _replace_shared(self, objective: LogOdds, part: np.ndarray, first: int) -> float:
+        """The same of rows of scores that several observations may share."""
+        index = slice(*np.searchsorted(self.row, [first, first + len(part)]))
+        weight = 1.0 if self.weight is None else self.weight[index]
+        value, part[:] = objective.of_all(part, self.row[index] - first, self.y[index], weight)
+        return value
 
     def _objective(
         self, scores: np.ndarray, log_weight: np.ndarray | float, local: np.ndarray

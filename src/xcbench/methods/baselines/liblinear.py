@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from xcbench.core.dataset import Dataset, Info, Rows
+from xcbench.core.dataset import Dataset, Info, Rows, distinct_rows
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.solvers import Progress, Solver, Streams
 from xcbench.methods import baselines
@@ -108,8 +107,8 @@ class OneVsRest(Solver):
         """Train the classes that have rows, most frequent first."""
         originals, Y = baselines.with_labels(dataset.train, self.settings.labels, model.n_classes)
         members = Y.tocsc()
-        X, place = distinct(originals)
-        rows = np.bincount(place)
+        X, place = distinct_rows(originals)
+        X, rows = X.astype(np.float64), np.bincount(place)  # LIBLINEAR's precision
         counts = np.diff(members.indptr)
         classes = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
         done = 0
@@ -130,19 +129,6 @@ class OneVsRest(Solver):
             share = done / len(classes)
             left = f"{done:,} of {len(classes):,} classes" if done < len(classes) else None
             yield Progress(done, round(share * len(dataset.train)), share, 0.0, message=left)
-
-
-def distinct(X: Rows) -> tuple[Rows, np.ndarray]:
-    """Distinct rows, in LIBLINEAR's float64, and the index of each row among them."""
-    keys: list[object]
-    if isinstance(X, np.ndarray):
-        keys = [row.tobytes() for row in X]
-    else:
-        keys = [(X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in pairwise(X.indptr)]
-    places: dict[object, int] = {}
-    place = np.array([places.setdefault(key, len(places)) for key in keys])
-    first = np.unique(place, return_index=True)[1]
-    return X[first].astype(np.float64), place
 
 
 def weights(settings: MethodOptions, info: Info, itemsize: int, epochs: float) -> float:
