@@ -134,12 +134,12 @@ def changed(settings: Options) -> Content:
     return content
 
 
-def default_of(entry: Field[Any]) -> object:
+def default_of(entry: Field[object]) -> object:
     """Default of a field of a configuration dataclass; `MISSING` for none."""
     return entry.default if entry.default_factory is MISSING else entry.default_factory()
 
 
-def declared(schema: Options, prefix: str = "") -> Iterator[tuple[str, Field[Any]]]:
+def declared(schema: Options, prefix: str = "") -> Iterator[tuple[str, Field[object]]]:
     """Fields of a configuration dataclass with their names, nested ones behind the outer one."""
     for entry in fields(schema):
         yield prefix + entry.name, entry

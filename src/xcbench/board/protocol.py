@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from omegaconf import OmegaConf
-
 from xcbench import options
 from xcbench.config.settings import Config
 from xcbench.errors import writing
 from xcbench.methods import registry
+from xcbench.options import Content
 from xcbench.plan import sweeps
 from xcbench.show import templates
 from xcbench.system import durable, yaml_files
@@ -91,9 +90,9 @@ def read() -> Protocol:
     return Protocol(**values, tasks=tasks, variants=variants)
 
 
-def content() -> Any:
+def content() -> Content:
     """The file as it is."""
-    return OmegaConf.to_container(yaml_files.load(options.folder() / "experiment" / f"{NAME}.yaml"))
+    return yaml_files.plain(options.folder() / "experiment" / f"{NAME}.yaml")
 
 
 class Conditions:

@@ -8,8 +8,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from pkgutil import walk_packages
 
-from omegaconf import OmegaConf
-
 from xcbench import options, papers
 from xcbench.cli.command import Request
 from xcbench.config import presets
@@ -67,10 +65,7 @@ def _configuration(paper: str) -> list[str]:
     folder = options.folder()
     files = [path for name in CONFIGURATION for path in sorted(Path(folder).glob(name))]
     files.append(presets.files()[paper] if paper else folder / "experiment" / "first.yaml")
-    return [
-        f"{path.name} {json.dumps(OmegaConf.to_container(yaml_files.load(path)), sort_keys=True)}"
-        for path in files
-    ]
+    return [f"{path.name} {json.dumps(yaml_files.plain(path), sort_keys=True)}" for path in files]
 
 
 def _hash(texts: Iterable[str]) -> str:

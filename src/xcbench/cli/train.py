@@ -186,7 +186,7 @@ def _measures(trained: Trained, path: Path, k: int, encoding: str) -> str:
 
 
 def _judged(
-    trained: Trained, labels: list[list[str]], X: Any, k: int, one_learnt: bool
+    trained: Trained, labels: list[list[str]], X: Rows, k: int, one_learnt: bool
 ) -> pd.DataFrame:
     """The best classes of some rows beside those of their labels, a line a row."""
     estimator = trained.estimator
@@ -207,7 +207,7 @@ def _judged(
 
 def rows(
     trained: Trained, path: Path, encoding: str, ignored: Callable[[int], None]
-) -> Iterator[tuple[list[list[str]], Any]]:
+) -> Iterator[tuple[list[list[str]], Rows]]:
     """Yield labels and features of the rows of a file, in blocks.
 
     Parameters
@@ -230,7 +230,9 @@ def rows(
 def _classes(names: np.ndarray, labels: list[str]) -> list[int]:
     """Classes of a row's labels; those that training has not seen are left out."""
     if names.dtype.kind == "i":
-        values: Any = [int(text) for text in labels if labelled_rows.INTEGER.fullmatch(text)]
+        values: list[int] | list[str] = [
+            int(text) for text in labels if labelled_rows.INTEGER.fullmatch(text)
+        ]
     else:
         values = labels
     place = np.searchsorted(names, np.array(values, names.dtype if not values else None))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import Field, fields, make_dataclass
 from functools import cache
-from typing import Any, get_type_hints
+from typing import cast, get_type_hints
 
 from hydra.core.config_store import ConfigStore
 from omegaconf import DictConfig, OmegaConf
@@ -36,8 +36,7 @@ def read(composed: DictConfig) -> Config:
 def typed(composed: DictConfig) -> DictConfig:
     """Our own part of a composed configuration, with the type of every option."""
     ours = OmegaConf.masked_copy(composed, [str(key) for key in composed if key != "hydra"])
-    node: Any = OmegaConf.merge(schema(), ours)
-    return node
+    return cast(DictConfig, OmegaConf.merge(schema(), ours))
 
 
 @cache

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache, reduce
-from typing import Any
+from typing import cast
 
 from hydra import compose
 from omegaconf import OmegaConf
@@ -90,5 +90,5 @@ def _of_every_cell() -> Content:
 
 
 def _plain(config: object) -> Content:
-    content: Any = OmegaConf.to_container(config, resolve=False)
+    content = cast(Content, OmegaConf.to_container(config, resolve=False))
     return {str(key): value for key, value in content.items()}

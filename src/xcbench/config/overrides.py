@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
-from omegaconf import OmegaConf
 
 from xcbench.config.settings import Config
 from xcbench.data import MAKERS, external, files
@@ -164,7 +162,7 @@ def _expanded(word: str, words: Sequence[str]) -> str:
 def _here(data_dir: Path) -> Iterator[str]:
     """Datasets that need no files, or whose files are here."""
     for name, path in external.catalogue().items():
-        content: Any = OmegaConf.to_container(yaml_files.load(path))
+        content = yaml_files.plain(path)
         folders = content.get("folders") or ["."]
         paths = [files.find(data_dir, folders, file) for file in content.get("files", {}).values()]
         if content["reader"] in (*MAKERS, "digits") or (paths and all(paths)):

@@ -90,7 +90,7 @@ def files() -> dict[str, Path]:
 @cache
 def _content(path: Path, changed: int) -> dict[str, dict[str, Content]]:
     """Entries of a file by part, in full; read again when it has changed."""
-    content: Any = OmegaConf.to_container(yaml_files.load(path))
+    content = yaml_files.plain(path)
     return {
         part: {
             str(name): _in_full(path, content[part], name, content.get(f"every_{group}", {}))

@@ -46,7 +46,7 @@ class Guarded:
 def guard() -> None:
     """Put the guard before every stream of this process that is a terminal."""
     for name in ("stdout", "stderr"):
-        stream = getattr(sys, name)
+        stream = vars(sys)[name]
         if stream is not None and not isinstance(stream, Guarded) and stream.isatty():
             setattr(sys, name, Guarded(stream))
 

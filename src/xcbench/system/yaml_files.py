@@ -11,7 +11,7 @@ import copy
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import yaml  # type: ignore[import-untyped]
 from omegaconf import DictConfig, OmegaConf
@@ -48,6 +48,11 @@ def load(path: Path) -> DictConfig:
     """
     status = path.stat()
     return copy.deepcopy(_parsed(path, status.st_mtime_ns, status.st_size))
+
+
+def plain(path: Path) -> dict[str, Any]:
+    """As `load`, in plain dictionaries and lists."""
+    return cast("dict[str, Any]", OmegaConf.to_container(load(path)))
 
 
 @cache
