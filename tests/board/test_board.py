@@ -219,7 +219,7 @@ def test_methods_are_compared_with_the_leader_by_signed_ranks() -> None:
     assert ranked.loc["bad", "p by Holm"] == pytest.approx(4 / 256)
     assert ranked.loc["fair", "p by Holm"] == pytest.approx(4 / 256)
     assert dict(ranked["result"]) == {"good": "leader", "fair": "behind", "bad": "behind"}
-    assert comparisons.pairs_apart(a_board(), "test_log_loss") == (3, 3)
+    assert comparisons.decided_pairs(a_board(), "test_log_loss") == (3, 3)
 
 
 def test_too_few_tasks_tell_nothing_apart() -> None:

@@ -52,12 +52,12 @@ def of_rows(board: Board) -> pd.DataFrame:
     return pd.DataFrame([*_counted(board), *_optima(board), *_shares(board), *_within(board)])
 
 
-def _row(check: str, what: str, number: float, beside: float, holds: bool) -> dict[str, object]:
+def _row(check: str, what: str, number: float, limit: float, holds: bool) -> dict[str, object]:
     return {
         "check": check,
         "of": what,
         "number": number,
-        "beside": beside,
+        "beside": limit,
         "result": "holds" if holds else "fails",
     }
 
@@ -118,6 +118,6 @@ def again(conditions: Conditions, board: Board) -> Iterator[dict[str, object]]:
         column = "test_log_loss" if pd.notna(row["test_log_loss"]) else "test_error"
         same = ranked[(ranked["task"] == row["task"]) & (ranked["method"] == row["method"])]
         spread = float(np.ptp(same[column]))
-        apart = float(abs(new[column] - row[column]))
+        difference = float(abs(new[column] - row[column]))
         what = f"{row['task']} {row['method']} seed={row['seed']}: {column}"
-        yield _row("trained again", what, apart, spread, apart <= spread)
+        yield _row("trained again", what, difference, spread, difference <= spread)

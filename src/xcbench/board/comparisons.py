@@ -109,7 +109,7 @@ def signed_ranks(differences: pd.Series) -> float:
     return float(stats.wilcoxon(differences).pvalue) if differences.any() else 1.0
 
 
-def pairs_apart(board: Board, measure: str) -> tuple[int, int]:
+def decided_pairs(board: Board, measure: str) -> tuple[int, int]:
     """Pairs of methods that Wilcoxon's test tells apart after Holm over all, and all pairs."""
     values = losses(board, measure).dropna(axis="columns")
     p = [signed_ranks(values[one] - values[other]) for one, other in combinations(values, 2)]
@@ -124,10 +124,10 @@ def predicted(board: Board) -> pd.DataFrame:
         values = losses(board, measure)
         others = values.drop(index=aside, errors="ignore")
         for task in aside if len(others) else ():
-            own = values.loc[task].dropna()
-            average = _ranks(others[own.index].to_numpy()).mean(axis=0)
-            tau = stats.kendalltau(average, own)
-            lines.append((measure, task, tau.statistic, tau.pvalue, len(own), len(others)))
+            of_task = values.loc[task].dropna()
+            average = _ranks(others[of_task.index].to_numpy()).mean(axis=0)
+            tau = stats.kendalltau(average, of_task)
+            lines.append((measure, task, tau.statistic, tau.pvalue, len(of_task), len(others)))
     return pd.DataFrame(lines, columns=["measure", "task", "tau", "p", "methods", "other tasks"])
 
 

@@ -23,10 +23,10 @@ def table(board: Board) -> pd.DataFrame:
     """All findings that the measured tasks have numbers for."""
     lines = []
     for name, sentence, numbers, unit, cause in FINDINGS:
-        found = interval(numbers(board).replace([np.inf, -np.inf], np.nan).dropna(how="all"))
-        if found.seeds:
-            effect = (found.mean, found.low, found.high, unit, found.seeds)
-            lines.append((name, *effect, sentence, cause if found.low > 0 else ""))
+        estimate = interval(numbers(board).replace([np.inf, -np.inf], np.nan).dropna(how="all"))
+        if estimate.seeds:
+            effect = (estimate.mean, estimate.low, estimate.high, unit, estimate.seeds)
+            lines.append((name, *effect, sentence, cause if estimate.low > 0 else ""))
     return pd.DataFrame(lines, columns=COLUMNS)
 
 

@@ -173,14 +173,14 @@ def leading(board: Board, measure: str, ranks: pd.DataFrame) -> str:
         return "No two methods can be compared yet."
     (_, it), same = next(lead.iterrows()), ranks.loc[ranks["result"] == SAME, "method"]
     behind = int((ranks["result"] == BEHIND).sum())
-    apart, pairs = comparisons.pairs_apart(board, measure)
+    decided, pairs = comparisons.decided_pairs(board, measure)
     return (
         f"Validation rows choose `{it['method']}`: by the {MEASURES[measure]} of test rows its "
         f"average rank is {it['average rank']:.1f} [{it['low']:.1f}, {it['high']:.1f}] over "
         f"{count(it['tasks'], 'task')}. {behind} of the {len(ranks) - 1} others are behind it; no "
         f"difference was found to {', '.join(f'`{name}`' for name in same[:5]) or 'any'}"
         f"{f' and {len(same) - 5} more' if len(same) > 5 else ''}. Of all "
-        f"{count(pairs, 'pair')}, tests tell {apart} apart."
+        f"{count(pairs, 'pair')}, tests tell {decided} apart."
     )
 
 

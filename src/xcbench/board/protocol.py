@@ -119,7 +119,7 @@ class Conditions:
         seconds = self.protocol.seconds * task.slower
         return self.of(task, method, seed, f"budget.seconds={seconds:g}", *words)
 
-    def whole(self, task: Task, method: str) -> Config:
+    def untimed(self, task: Task, method: str) -> Config:
         """A cell that trains to its end, however long that takes."""
         return self.of(task, method, 0, "budget.seconds=null", *UNTIMED)
 

@@ -80,12 +80,12 @@ class Measurement:
 
     def _reference(self) -> None:
         """Exact softmax at its optimum, by weight decay: ever less, while validation improves."""
-        whole = _measured(
-            self.conditions.whole(self.task, self.method), self.task, self.conditions.protocol
+        untimed = _measured(
+            self.conditions.untimed(self.task, self.method), self.task, self.conditions.protocol
         )
         best = np.inf
         for decay in self.conditions.protocol.reference_decay:
-            measured = self.run("runs", [with_options(whole, {"l2": decay})])
+            measured = self.run("runs", [with_options(untimed, {"l2": decay})])
             losses = measured.curves.get("validation_log_loss", pd.Series(dtype=float))
             if not losses.iloc[1:].min() < best:
                 break

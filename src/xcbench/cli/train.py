@@ -217,13 +217,13 @@ def rows(
     if trained.inputs is None:
         raise UserError("the model was trained on arrays, not on a file; predict from Python")
     labelled_rows.check_header(path, trained.inputs)
-    found = 0
+    total = 0
     for block in labelled_lines.blocks(path, encoding, unlabelled=True):
-        found += len(block.labels)
+        total += len(block.labels)
         X, others = labelled_rows.at(block.X, trained.inputs)
         ignored(others)
         yield block.labels, trained.features(X)
-    if not found:
+    if not total:
         raise UserError(f"{path} has no rows; give it at least one")
 
 

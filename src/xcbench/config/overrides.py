@@ -60,29 +60,29 @@ def for_methods(points: Sequence[Sequence[str]]) -> list[list[str]]:
     if not any(word.startswith(ONLY) for point in points for word in point) and len(names) < 2:
         return [list(point) for point in points]
     schemas = _schemas(names)
-    known = {name: options(schema, "method.") for name, schema in schemas.items()}
+    by_method = {name: options(schema, "method.") for name, schema in schemas.items()}
     chosen = []
     for point in points:
         name = _method(point)
-        if name in names and name not in known:
+        if name in names and name not in by_method:
             continue
         words, last = [], []
         for word in point:
             key, _, value = word.partition("=")
             if key.startswith(ONLY):
                 method, _, option = key.removeprefix(ONLY).partition(".")
-                _check_only(key, method, option, known)
+                _check_only(key, method, option, by_method)
                 if method == name:
                     last.append(f"method.{option}={value}")
-            elif name is None or not key.startswith("method.") or key in known[name]:
+            elif name is None or not key.startswith("method.") or key in by_method[name]:
                 words.append(word)
         chosen.append((*words, *last))
     swept = (word for point in points for word in point if word.startswith("method."))
     for key in dict.fromkeys(word.partition("=")[0] for word in swept):
-        holders = [name for name in known if key in known[name]]
-        others = [name for name in known if key not in known[name]]
+        holders = [name for name in by_method if key in by_method[name]]
+        others = [name for name in by_method if key not in by_method[name]]
         if not holders:
-            likely = suggestion(key, set().union(*known.values()))
+            likely = suggestion(key, set().union(*by_method.values()))
             raise UserError(f"{key} is no option of {', '.join(others)}{likely}")
         if others:
             print(f"{key} applies to {', '.join(holders)}; no such option: {', '.join(others)}")
@@ -206,9 +206,9 @@ def _schemas(names: Iterable[str]) -> dict[str, object]:
     return schemas
 
 
-def _check_only(key: str, method: str, option: str, known: dict[str, set[str]]) -> None:
-    if method not in known:
-        raise UserError(f"{key}: the sweep has no method {method}{suggestion(method, known)}")
-    possible = {name.removeprefix("method.") for name in known[method]}
+def _check_only(key: str, method: str, option: str, by_method: dict[str, set[str]]) -> None:
+    if method not in by_method:
+        raise UserError(f"{key}: the sweep has no method {method}{suggestion(method, by_method)}")
+    possible = {name.removeprefix("method.") for name in by_method[method]}
     if option not in possible:
         raise UserError(f"{key}: {method} has no option {option}{suggestion(option, possible)}")

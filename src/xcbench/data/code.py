@@ -75,8 +75,8 @@ def sample(settings: DatasetSettings, twin: bool) -> Dataset:
     UserError
         If there is no sample of its format, or nothing of it is left by the protocol.
     """
-    made = made_by(settings, twin)
-    make = partial(MAKERS[made[0]].make, samples.smaller(made[1])) if made else None
+    maker = made_by(settings, twin)
+    make = partial(MAKERS[maker[0]].make, samples.smaller(maker[1])) if maker else None
     return samples.dataset(settings, make)
 
 

@@ -152,8 +152,8 @@ def stopped(rows: pd.DataFrame, curves: pd.DataFrame, column: str) -> pd.DataFra
     column : such as ``validation_log_loss``; cells that lack it stay as they are.
     """
     of_column(column)  # a wrong name is no missing column
-    own = curves[curves["cell"].isin(rows["cell"])]
-    return at(rows, best_of_each(own, column, "cell")) if column in curves else rows
+    of_rows = curves[curves["cell"].isin(rows["cell"])]
+    return at(rows, best_of_each(of_rows, column, "cell")) if column in curves else rows
 
 
 def at(rows: pd.DataFrame, checkpoints: pd.DataFrame) -> pd.DataFrame:

@@ -81,9 +81,9 @@ class Case:
         """Case of the settings of a cell."""
         protocol = changed(replace(dataset.protocol, split_seed=0))
         kept = {"reader": dataset.reader, "protocol": protocol}
-        made = code.made_by(dataset, twin)
-        if made:
-            kept[made[0]] = asdict(made[1]) | {"seed": 0}
+        maker = code.made_by(dataset, twin)
+        if maker:
+            kept[maker[0]] = asdict(maker[1]) | {"seed": 0}
         l2 = L2 if options.l2 or not stochastic(options) else 0.0
         lr = AUTO if options.lr == AUTO else None
         same = {"name": options.name, **changed(replace(options, lr=lr, l2=l2))}

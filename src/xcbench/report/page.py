@@ -137,8 +137,8 @@ def _shape(cells: list[Cell]) -> list[str]:
     shape = next((cell.shape for cell in cells if cell.shape), None)
     if shape is None:
         return ["shape unknown: the data was never loaded"]
-    known = {name: value for name, value in shape.items() if value or name != "test_dropped"}
-    return [words.format(known[name]) for name, words in FACTS.items() if name in known]
+    shown = {name: value for name, value in shape.items() if value or name != "test_dropped"}
+    return [words.format(shown[name]) for name, words in FACTS.items() if name in shown]
 
 
 def _of_data(rows: pd.DataFrame) -> pd.DataFrame:

@@ -161,8 +161,8 @@ def _train(
     compile_seconds = time.perf_counter() - started
     rates = [_tried(job, dataset) for job in jobs]
     lanes = [
-        _lane(job, dataset, found) if found else lane
-        for job, lane, found in zip(jobs, lanes, rates, strict=True)
+        _lane(job, dataset, search) if search else lane
+        for job, lane, search in zip(jobs, lanes, rates, strict=True)
     ]
     traces = training.run(
         lanes, dataset, settings.seed, settings.budget, settings.evaluation, watch
@@ -177,12 +177,12 @@ def _train(
                 **shared,
                 "train": trace.train_seconds,
                 "evaluate": trace.evaluate_seconds,
-                **({"trials": found.seconds} if found else {}),
+                **({"trials": search.seconds} if search else {}),
             },
-            rate=found.lr if found else None,
-            trials=found.shown if found else {},
+            rate=search.lr if search else None,
+            trials=search.shown if search else {},
         )
-        for job, cell, lane, trace, found in zip(jobs, cells, lanes, traces, rates, strict=True)
+        for job, cell, lane, trace, search in zip(jobs, cells, lanes, traces, rates, strict=True)
     ]
 
 
@@ -205,16 +205,16 @@ def _info(job: Job) -> Info:
     return job.info
 
 
-def _lane(job: Job, dataset: Dataset, found: Found | None = None) -> Lane:
+def _lane(job: Job, dataset: Dataset, search: Found | None = None) -> Lane:
     """Solver and untrained model, at the rate that was found or is set."""
     settings = job.settings
     method = registry.find(job.method).thing
     asked = with_rate(method, settings.method, _info(job))
-    if found:
-        asked = replace(asked, lr=found.lr)
+    if search:
+        asked = replace(asked, lr=search.lr)
     trained = dataset.first(settings.budget.share).info
     built = training.built(method, asked, _info(job), trained, job.cell.engine, settings.dtype)
-    return Lane(*built, asked.l2, found.seconds if found else 0.0)
+    return Lane(*built, asked.l2, search.seconds if search else 0.0)
 
 
 def _tried(job: Job, dataset: Dataset) -> Found | None:

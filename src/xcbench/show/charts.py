@@ -28,8 +28,8 @@ def rank_intervals(table: pd.DataFrame, title: str) -> Figure:
     """
     fig, ax = style.panels(6, 1 + 0.17 * len(table))
     places = np.arange(len(table))
-    for apart, colour in ((True, "#aaaaaa"), (False, FRONT)):
-        some = table["apart"] == apart
+    for behind, colour in ((True, "#aaaaaa"), (False, FRONT)):
+        some = table["apart"] == behind
         rows, at = table[some], places[some]
         ax.hlines(at, rows["low"], rows["high"], color=colour, linewidth=1.2)
         ax.plot(rows["average rank"], at, "o", color=colour, markersize=4)

@@ -257,11 +257,11 @@ def inputs(runs_dir: Path, cell: Cell) -> Inputs:
     """
     arrays = saved_arrays(runs_dir, cell, INPUTS)
     try:
-        made = Inputs.of(arrays)
-        checked.distinct("labels", made.labels, cell.shape["classes"])
+        inputs = Inputs.of(arrays)
+        checked.distinct("labels", inputs.labels, cell.shape["classes"])
     except (LookupError, ValueError) as error:
         raise _unreadable(folder(runs_dir, cell.cell) / INPUTS, one_line(error)) from None
-    return made
+    return inputs
 
 
 def _unreadable(path: Path, reason: str) -> UserError:

@@ -125,8 +125,8 @@ def _evaluate(courses: Sequence[Course], evaluator: Evaluator) -> None:
         started = time.perf_counter()
         models = [course.model for course in courses]
         iteration, last = courses[0].progress.iteration, courses[0].last
-        whole = last and not courses[0].budget.patience
-        measured = evaluator.measured(models, iteration, whole)
+        all_rows = last and not courses[0].budget.patience
+        measured = evaluator.measured(models, iteration, all_rows)
         seconds = (time.perf_counter() - started) / len(courses)
         for course, columns in zip(courses, measured, strict=True):
             course.record(columns, seconds)

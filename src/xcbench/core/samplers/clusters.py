@@ -88,9 +88,9 @@ class AbsentClusters(Absent):
 
     def fitted(self, dataset: Dataset) -> AbsentClusters:
         """With the labels of the training rows, and their clusters."""
-        known = super().fitted(dataset)
+        fitted = super().fitted(dataset)
         proposal = self.proposal.fitted(dataset)
-        return replace(self, keys=known.keys, counts=known.counts, proposal=proposal)
+        return replace(self, keys=fitted.keys, counts=fitted.counts, proposal=proposal)
 
     def draw(
         self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, batch_size: int

@@ -106,13 +106,13 @@ class MIDX(Proposal):
             u = of_cell * rng.random(a.shape)
             skips = same & (u >= below[:, None])
             u += self.cumulative[first] + skips * np.diff(self.cumulative)[at][:, None]
-            found = np.searchsorted(self.cumulative, u, side="right") - 1
+            place = np.searchsorted(self.cumulative, u, side="right") - 1
             # Rounding may put u at an end of a piece into the next one.
             first = np.where(skips, at[:, None] + 1, first)
             last = np.where(same & ~skips, at[:, None] - 1, last)
-            found = np.clip(np.clip(found, first, last), 0, len(self.order) - 1)
-            log_q = log_a + log_b + np.log(np.diff(self.cumulative)[found] / of_cell)
-            return self.order[found], log_q
+            place = np.clip(np.clip(place, first, last), 0, len(self.order) - 1)
+            log_q = log_a + log_b + np.log(np.diff(self.cumulative)[place] / of_cell)
+            return self.order[place], log_q
 
         return in_blocks(draw, rows, y, max(1, BLOCK_NUMBERS // (negatives * C)))
 

@@ -56,8 +56,8 @@ def categorical(rng: np.random.Generator, weights: np.ndarray, negatives: int) -
     cumulative = np.cumsum(weights, axis=1)
     total = cumulative[:, -1:]
     places = total * rng.random((len(weights), negatives))
-    found = [np.searchsorted(*row, side="right") for row in zip(cumulative, places, strict=True)]
-    drawn = np.minimum(found, weights.shape[1] - 1)  # where weights are not finite any more
+    place = [np.searchsorted(*row, side="right") for row in zip(cumulative, places, strict=True)]
+    drawn = np.minimum(place, weights.shape[1] - 1)  # where weights are not finite any more
     return drawn, np.log(np.take_along_axis(weights, drawn, axis=1) / total)
 
 

@@ -50,8 +50,8 @@ class HashedClasses(Solver):
             ]
         )
         trainings = [
-            self.descent().fit(hashed(dataset, bucket, self.buckets), part, own, ahead)
-            for bucket, part, own, ahead in zip(
+            self.descent().fit(hashed(dataset, bucket, self.buckets), part, of_bucket, ahead)
+            for bucket, part, of_bucket, ahead in zip(
                 model.bucket,
                 model.buckets,
                 spawned(streams, self.repetitions),
@@ -74,4 +74,4 @@ def hashed(dataset: Dataset, bucket: np.ndarray, buckets: int) -> Dataset:
 def spawned(streams: Streams, count: int) -> list[Streams]:
     """Streams of each repetition."""
     every = (streams.order, streams.classes, streams.weights, streams.noise)
-    return [Streams(*own) for own in zip(*(rng.spawn(count) for rng in every), strict=True)]
+    return [Streams(*four) for four in zip(*(rng.spawn(count) for rng in every), strict=True)]

@@ -35,16 +35,16 @@ class Partitioned(baselines.ByLibrary):
         from omikuji import Model
 
         s = self.settings
-        made = Model.default_hyper_param()
-        made.linear_c, made.linear_weight_threshold, made.n_trees = s.C, s.threshold, s.trees
-        made.cluster_k, made.cluster_balanced = s.arity, s.balanced
-        made.min_branch_size, made.max_depth = s.leaves, s.depth
-        made.collapse_every_n_layers = s.collapse
+        hyper = Model.default_hyper_param()
+        hyper.linear_c, hyper.linear_weight_threshold, hyper.n_trees = s.C, s.threshold, s.trees
+        hyper.cluster_k, hyper.cluster_balanced = s.arity, s.balanced
+        hyper.min_branch_size, hyper.max_depth = s.leaves, s.depth
+        hyper.collapse_every_n_layers = s.collapse
         X, Y = baselines.with_labels(dataset.train, s.labels, model.n_classes)
         with TemporaryDirectory(prefix="xcbench-omikuji-") as folder, silent():
             path = Path(folder, "train.txt")
             write(path, X, Y)
-            trees = Model.train_on_data(str(path), made, 1)
+            trees = Model.train_on_data(str(path), hyper, 1)
             trees.save(str(Path(folder, "model")))
             model.size = sum(part.stat().st_size for part in Path(folder, "model").iterdir())
 
