@@ -103,9 +103,11 @@ def by_seconds(chosen: pd.DataFrame) -> pd.DataFrame:
 
     The page of the board shows it, and the first page of the reports (``advice.csv``).
     """
-    value = chosen["quality"].map("{:.3f}".format)
-    cells = chosen.assign(cell=chosen["method"] + " (" + value + ")")
-    cells = cells.assign(measure=cells["measure"].map(MEASURES))
+    pairs = zip(chosen["method"], chosen["quality"], strict=True)
+    cells = chosen.assign(
+        cell=[f"{method} ({quality:.3f})" for method, quality in pairs],
+        measure=chosen["measure"].map(MEASURES),
+    )
     index = ["measure", "K", "N", "task"]
     table = cells.pivot(index=index, columns="seconds", values="cell").reset_index()
     table.columns = [it if isinstance(it, str) else f"in {it:g} s" for it in table.columns]
