@@ -14,7 +14,9 @@ import pytest
 import yaml
 
 from workspace import ROOT, Workspace
-from xcbench.papers import NAMES, committed, stated
+from xcbench.cli.digests import MEASURING
+from xcbench.papers import NAMES, committed, module_of_grids, stated
+from xcbench.system import sources
 
 STAGES = yaml.safe_load((ROOT / "dvc.yaml").read_text("utf-8"))["stages"]
 PAPERS = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8"))["papers"]
@@ -39,6 +41,13 @@ def test_a_stage_depends_on_digests_that_the_first_one_prints(workspace: Workspa
 
 def test_the_file_is_short() -> None:
     assert len((ROOT / "dvc.yaml").read_text("utf-8").splitlines()) <= 110
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_code_of_pages_and_claims_is_no_part_of_what_measures(name: str) -> None:
+    measuring = sources.closure(*MEASURING, module_of_grids(name).__name__)
+    pages = {f"xcbench.papers.{part}" for part in ("page", "report", "prose", "front", "findings")}
+    assert not pages & {*measuring}
 
 
 def test_reports_depend_on_what_the_runs_write() -> None:

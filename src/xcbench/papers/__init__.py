@@ -117,10 +117,11 @@ class Paper:
 
     def report(self, measured: Measured, folder: Path) -> pd.DataFrame:
         """Write its report into a folder; gives the rows of the replication table."""
-        from xcbench.papers import page  # drawing takes a second to import
-
+        # By its name: what draws is no part of the code that measures (`xcbench digests`).
+        page = import_module(f"{__name__}.page")
         with threads.one():  # as in a cell: numbers do not depend on the cores
-            return page.write(self.name, measured, folder)
+            rows: pd.DataFrame = page.write(self.name, measured, folder)
+        return rows
 
 
 def find(name: str) -> Paper:
