@@ -61,7 +61,7 @@ def _pairs(shown: pd.DataFrame, names: list[str]) -> list[list[str]]:
         short = names
     return [
         [f"{key}={value or 'unknown'}" for key, value in zip(short, row, strict=True)]
-        for row in shown[names].itertuples(index=False, name=None)
+        for row in shown[names].to_numpy(object)  # one without names has no tuples
     ]
 
 
