@@ -222,6 +222,15 @@ def test_methods_are_compared_with_the_leader_by_signed_ranks() -> None:
     assert comparisons.decided_pairs(a_board(), "test_log_loss") == (3, 3)
 
 
+def test_a_task_is_measured_without_a_method_that_is_not_installed_any_more() -> None:
+    names = [task.name for task in PROTOCOL.tasks[:2]]
+    rows = pd.DataFrame({"task": [names[0]] * 3 + [names[1]] * 2, "method": [*"ABCAB"]})
+    rows["method"] = rows["method"].map({"A": "ove", "B": "umax", "C": "gone"})
+    board = replace(a_board(), protocol=PROTOCOL, rows={"runs": rows})
+    assert board.measured == names
+    assert replace(board, rows={"runs": rows[1:]}).measured == names[1:]
+
+
 def test_too_few_tasks_tell_nothing_apart() -> None:
     board = board_of({"a": [[1.0], [1.0]], "b": [[2.0], [3.0]]}, {"a": [1, 1], "b": [2, 2]})
     assert set(comparisons.ranked(board)["result"]) == {"leader", "no difference found"}

@@ -63,8 +63,10 @@ class Board:
 
     @property
     def measured(self) -> list[str]:
-        """Tasks of which every method has rows."""
-        some = self.rows["runs"].groupby("task")["method"].nunique()
+        """Tasks of which every method has rows; one that does not run here does not count."""
+        rows = self.rows["runs"]
+        here = rows["method"].isin([*self.protocol.methods])
+        some = (rows[here] if here.any() else rows).groupby("task")["method"].nunique()
         names = [task.name for task in self.protocol.tasks]
         return [name for name in names if some.get(name, 0) == some.max()]
 
