@@ -103,6 +103,7 @@ NOT_RUN = {  # beginnings of the other lines of the shell blocks, and why no tes
     "source .venv/bin/activate": "the tests run in an environment already",
     "python -m benchmarks ": "takes minutes; its parts are checked by their name",
     r"(mike|git push|git tag|python -m twine) ": "publishes",
+    r"(uv |low/bin/python -m pytest)": "installs other versions, and runs all tests",
     "docker |apptainer |printf 'Bootstrap": "needs a daemon, or root",
     "(dask|ray) ": "tests/run/test_executors.py starts its own schedulers",
     "MLFLOW_TRACKING_URI=http://there": "tests/track/test_tracking_server.py has a server",
