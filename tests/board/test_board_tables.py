@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from xcbench.board import advice, checks, figures, findings, page, protocol, results
+from xcbench.board import advice, checks, figures, findings, page, protocol, results, tables
 from xcbench.board.protocol import Task
 from xcbench.board.results import Board
 from xcbench.committed.results_cache import ResultsCache
@@ -239,7 +239,7 @@ def test_the_checks_of_rows_can_fail(board: Board) -> None:
 
 
 def test_sensitivity_is_of_first_trials(board: Board) -> None:
-    near = page.sensitivity(board).set_index("method")
+    near = tables.sensitivity(board).set_index("method")
     # 0.5 and 0.52 of 0.5, 0.52 and 0.6; P@1: 0.8 and 0.77 of 0.8, 0.77 and 0.75.
     assert dict(near["share"]) == pytest.approx({"softmax_sgd": 2 / 3, "svm_ovr": 2 / 3})
     assert dict(near["searches"]) == {"softmax_sgd": 1, "svm_ovr": 1}
@@ -266,7 +266,7 @@ def test_the_page_asks_three_questions_first_and_has_every_task(board: Board, fo
     files = {path.name for path in (folder / "figures").iterdir()}
     assert {"overview.png", "front-seconds.png", "ranks-accuracy.png", "front-mib.pdf"} <= files
     assert all(f"figures/{name}" in text for name in files if name.endswith(".pdf"))
-    drawings = {it.name: it for it in figures.every(board, page.tables(board))}
+    drawings = {it.name: it for it in figures.every(board, tables.of_board(board))}
     shown = [cell.get_text() for cell in drawings["overview"].make().axes[0].texts]
     assert shown.count("100") == 3 and "86" in shown and "69" in shown  # 75 of 87.5, 55 of 80
     table = (folder / "tables.md").read_text("utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,35 +12,46 @@ from xcbench.board.comparisons import interval
 from xcbench.core.metrics import of_column
 from xcbench.show.effects import Effect
 
-PUBLISHED = (  # paper and its claim, about its own data, that one method beats another by a measure
-    ("ove", "one-vs-each predicts better than Bouchard's bound",
-     "ove", "bouchard", "test_log_loss"),
-    ("ove", "one-vs-each predicts about as well as exact softmax, not better",
-     "softmax", "ove", "accuracy"),
-    ("ar", "softmax augment-and-reduce has a higher likelihood than one-vs-each",
-     "ar_softmax", "ove", "test_log_loss"),
-    ("umax", "implicit steps beat U-max", "implicit", "umax", "test_log_loss"),
-    ("umax", "implicit steps beat one-vs-each", "implicit", "ove", "test_log_loss"),
-    ("umax", "implicit steps beat noise-contrastive estimation",
-     "implicit", "nce", "test_log_loss"),
-    ("umax", "implicit steps beat importance sampling",
-     "implicit", "is", "test_log_loss"),
-    ("umax", "U-max beats plain steps on the double sum",
-     "umax", "vanilla", "test_log_loss"),
-    ("adv", "adversarial negatives beat noise-contrastive estimation",
-     "negative_sampling", "nce", "accuracy"),
-    ("adv", "adversarial negatives beat one-vs-each",
-     "negative_sampling", "ove", "accuracy"),
-    ("adv", "adversarial negatives beat augment-and-reduce",
-     "negative_sampling", "ar_softmax", "accuracy"),
-    ("memoir", "MEMOIR-l2 has a higher macro-F1 than one-vs-rest",
-     "memoir_l2", "svm_ovr", "test_macro_f1"),
-    ("memoir", "MEMOIR-l1 has a higher macro-F1 than RecallTree",
-     "memoir_l1", "recall_tree", "test_macro_f1"),
-    ("memoir", "MEMOIR-l1 has a higher macro-F1 than FastXML",
-     "memoir_l1", "fastxml", "test_macro_f1"),
-    ("memoir", "MEMOIR-l1's model is smaller than one-vs-rest's",
-     "memoir_l1", "svm_ovr", "model_mib"),
+
+class Conclusion(NamedTuple):
+    """A paper's claim, about its own data, that one method beats another by a measure."""
+
+    paper: str
+    claim: str
+    better: str
+    worse: str
+    measure: str
+
+
+PUBLISHED = (
+    Conclusion("ove", "one-vs-each predicts better than Bouchard's bound",
+               "ove", "bouchard", "test_log_loss"),
+    Conclusion("ove", "one-vs-each predicts about as well as exact softmax, not better",
+               "softmax", "ove", "accuracy"),
+    Conclusion("ar", "softmax augment-and-reduce has a higher likelihood than one-vs-each",
+               "ar_softmax", "ove", "test_log_loss"),
+    Conclusion("umax", "implicit steps beat U-max", "implicit", "umax", "test_log_loss"),
+    Conclusion("umax", "implicit steps beat one-vs-each", "implicit", "ove", "test_log_loss"),
+    Conclusion("umax", "implicit steps beat noise-contrastive estimation",
+               "implicit", "nce", "test_log_loss"),
+    Conclusion("umax", "implicit steps beat importance sampling",
+               "implicit", "is", "test_log_loss"),
+    Conclusion("umax", "U-max beats plain steps on the double sum",
+               "umax", "vanilla", "test_log_loss"),
+    Conclusion("adv", "adversarial negatives beat noise-contrastive estimation",
+               "negative_sampling", "nce", "accuracy"),
+    Conclusion("adv", "adversarial negatives beat one-vs-each",
+               "negative_sampling", "ove", "accuracy"),
+    Conclusion("adv", "adversarial negatives beat augment-and-reduce",
+               "negative_sampling", "ar_softmax", "accuracy"),
+    Conclusion("memoir", "MEMOIR-l2 has a higher macro-F1 than one-vs-rest",
+               "memoir_l2", "svm_ovr", "test_macro_f1"),
+    Conclusion("memoir", "MEMOIR-l1 has a higher macro-F1 than RecallTree",
+               "memoir_l1", "recall_tree", "test_macro_f1"),
+    Conclusion("memoir", "MEMOIR-l1 has a higher macro-F1 than FastXML",
+               "memoir_l1", "fastxml", "test_macro_f1"),
+    Conclusion("memoir", "MEMOIR-l1's model is smaller than one-vs-rest's",
+               "memoir_l1", "svm_ovr", "model_mib"),
 )  # fmt: skip
 
 
@@ -66,14 +78,14 @@ def judged(finals: pd.DataFrame) -> pd.DataFrame:
 
 
 def _rows(finals: pd.DataFrame) -> Iterator[dict[str, object]]:
-    for paper, claim, better, worse, measure in PUBLISHED:
-        gain = gains(finals, better, worse, measure)
+    for it in PUBLISHED:
+        gain = gains(finals, it.better, it.worse, it.measure)
         measured = interval(gain)
         holds = int((gain.mean(axis="columns") > 0).sum())
         yield {
-            "paper": paper,
-            "conclusion": claim,
-            "measure": measure,
+            "paper": it.paper,
+            "conclusion": it.claim,
+            "measure": it.measure,
             "tasks": len(gain),
             "holds on": holds,
             "gain": measured.mean,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,14 +20,32 @@ LOSS = "validation_log_loss"
 COLUMNS = ["finding", "effect", "low", "high", "unit", "tasks", "sentence", "cause"]
 
 
+class Finding(NamedTuple):
+    """A finding, said of the mean of its numbers.
+
+    Attributes
+    ----------
+    sentence : with {} where the effect stands.
+    numbers : function of the numbers whose mean is the effect, tasks × seeds or searches.
+    unit : that of the effect.
+    cause : why the effect is above 0, where that surprises.
+    """
+
+    name: str
+    sentence: str
+    numbers: Callable[[Board], pd.DataFrame]
+    unit: str = ""
+    cause: str = ""
+
+
 def table(board: Board) -> pd.DataFrame:
     """All findings that the measured tasks have numbers for."""
     lines = []
-    for name, sentence, numbers, unit, cause in FINDINGS:
-        estimate = interval(numbers(board).replace([np.inf, -np.inf], np.nan).dropna(how="all"))
+    for it in FINDINGS:
+        estimate = interval(it.numbers(board).replace([np.inf, -np.inf], np.nan).dropna(how="all"))
         if estimate.seeds:
-            effect = (estimate.mean, estimate.low, estimate.high, unit, estimate.seeds)
-            lines.append((name, *effect, sentence, cause if estimate.low > 0 else ""))
+            effect = (estimate.mean, estimate.low, estimate.high, it.unit, estimate.seeds)
+            lines.append((it.name, *effect, it.sentence, it.cause if estimate.low > 0 else ""))
     return pd.DataFrame(lines, columns=COLUMNS)
 
 
@@ -103,34 +122,29 @@ def order_of_two_measures(board: Board) -> pd.DataFrame:
     return tables.xs("accuracy", level=2)["test_log_loss"].unstack("seed")
 
 
-# Name, sentence with a placeholder for the effect, function that gives the numbers whose mean is
-# the effect (tasks × seeds or searches), its unit, and why it is above 0 where that surprises.
-FINDINGS: tuple[tuple[str, str, Callable[[Board], pd.DataFrame], str, str], ...] = (
-    (
+FINDINGS = (
+    Finding(
         "tuning",
         "Drawn rates and weight decays lower a method's validation log loss by {} below that of "
         "its defaults, in the seconds of a first trial",
         tuning_gain,
         "%",
-        "",
     ),
-    ("defaults", "The defaults stay the best trial in {} of the searches", of_defaults, "%", ""),
-    (
+    Finding("defaults", "The defaults stay the best trial in {} of the searches", of_defaults, "%"),
+    Finding(
         "probabilities",
         "The best method without probabilities has an accuracy higher by {} than the best one "
         "with probabilities",
         without_probabilities,
         "points",
-        "",
     ),
-    (
+    Finding(
         "class_sums",
         "Sums of the rows of each class, which need no training, have {} of the best accuracy",
         class_sums_share,
         "%",
-        "",
     ),
-    (
+    Finding(
         "exact",
         "The log loss of exact softmax at its optimum, less that of the best ranked method, is {}",
         best_less_exact,
@@ -138,11 +152,9 @@ FINDINGS: tuple[tuple[str, str, Callable[[Board], pd.DataFrame], str, str], ...]
         "The optimum is that of the training rows and a weight decay from five decades, the same "
         "for all classes; early stopping is a penalty of another shape, and is tuned finer.",
     ),
-    (
+    Finding(
         "measures",
         "Accuracy and log likelihood order the methods with a rank correlation of {}",
         order_of_two_measures,
-        "",
-        "",
     ),
 )

@@ -1,4 +1,4 @@
-"""The board's tables, figures and page, from its committed rows."""
+"""The board's page, with its tables and figures."""
 
 from __future__ import annotations
 
@@ -7,16 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from xcbench.board import (
-    advice,
-    checks,
-    comparisons,
-    conclusions,
-    figures,
-    findings,
-    results,
-    tuning,
-)
+from xcbench.board import checks, comparisons, figures, findings, tables
 from xcbench.board.comparisons import BEHIND, LEADER, SAME
 from xcbench.board.protocol import NAME
 from xcbench.board.results import MEASURES, Board
@@ -27,7 +18,7 @@ from xcbench.show.pictures import Picture
 from xcbench.show.section import Section
 from xcbench.show.table import Table, numeric
 from xcbench.store import commits
-from xcbench.store.ordering import best_first, near_best
+from xcbench.store.ordering import best_first
 from xcbench.system import durable
 from xcbench.units import count
 
@@ -79,13 +70,12 @@ CAPTIONS = {  # of tables, by their file; what stands before the colon is the ti
     "sensitivity": "Sensitivity: share of a search's trials within 5 % of its best one",
     "checks": "Checks",
 }
-NEAR = 0.05  # trials within this share of the best one count as as good
 
 
 def write(folder: Path, board: Board) -> None:
     """Write the page, tables and figures."""
     partial = folder.name != NAME
-    written = tables(board)
+    written = tables.of_board(board)
     with writing(folder, "reports_dir"):
         for name, frame in written.items():
             save(frame, folder / f"{name}.csv", 6)
@@ -99,39 +89,6 @@ def write(folder: Path, board: Board) -> None:
         durable.write(folder / "index.html", text)
         head = f"# {TITLE}\n\n[Protocol](PROTOCOL.md), [page](index.html)\n\n"
         durable.write(folder / "tables.md", head + section.markdown(parts))
-
-
-def tables(board: Board) -> dict[str, pd.DataFrame]:
-    """Tables by the name of their file: what the page shows, and what stands beside it."""
-    quality = results.anytime(board)
-    chosen = advice.in_seconds(board, quality)
-    return {
-        "board": board.summary,
-        "anytime": quality,
-        "ranks": comparisons.ranked(board),
-        "seconds": chosen,
-        "advice": advice.by_seconds(chosen),
-        "predicted": comparisons.predicted(board),
-        "regrets": comparisons.regrets(board),
-        "conclusions": conclusions.judged(board.finals),
-        "sensitivity": sensitivity(board),
-        "findings": findings.table(board),
-    }
-
-
-def sensitivity(board: Board) -> pd.DataFrame:
-    """Share of a search's first trials within 5 % of the best validation loss or error."""
-    every = {task.name: task.every_label for task in board.protocol.tasks}
-    near = []
-    trials = results.first_rung(board.trials)
-    for (task, method, _), first in trials.groupby(["task", "method", "seed"]):
-        column = tuning.criterion(first, every[str(task)])
-        near.append((task, method, near_best(first[column], column, NEAR).mean()))
-    table = pd.DataFrame(near, columns=["task", "method", "share"])
-    by_method = table.groupby("method").agg(
-        tasks=("task", "nunique"), searches=("share", "size"), share=("share", "mean")
-    )
-    return by_method.sort_values("share", ascending=False, kind="stable").reset_index()
 
 
 def intro(board: Board) -> list[str]:

@@ -1,0 +1,44 @@
+"""The board's tables, from its committed rows."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from xcbench.board import advice, comparisons, conclusions, findings, results, tuning
+from xcbench.board.results import Board
+from xcbench.store.ordering import near_best
+
+NEAR = 0.05  # trials within this share of the best one count as as good
+
+
+def of_board(board: Board) -> dict[str, pd.DataFrame]:
+    """Tables by the name of their file: what the page shows, and what stands beside it."""
+    quality = results.anytime(board)
+    chosen = advice.in_seconds(board, quality)
+    return {
+        "board": board.summary,
+        "anytime": quality,
+        "ranks": comparisons.ranked(board),
+        "seconds": chosen,
+        "advice": advice.by_seconds(chosen),
+        "predicted": comparisons.predicted(board),
+        "regrets": comparisons.regrets(board),
+        "conclusions": conclusions.judged(board.finals),
+        "sensitivity": sensitivity(board),
+        "findings": findings.table(board),
+    }
+
+
+def sensitivity(board: Board) -> pd.DataFrame:
+    """Share of a search's first trials within 5 % of the best validation loss or error."""
+    every = {task.name: task.every_label for task in board.protocol.tasks}
+    near = []
+    trials = results.first_rung(board.trials)
+    for (task, method, _), first in trials.groupby(["task", "method", "seed"]):
+        column = tuning.criterion(first, every[str(task)])
+        near.append((task, method, near_best(first[column], column, NEAR).mean()))
+    table = pd.DataFrame(near, columns=["task", "method", "share"])
+    by_method = table.groupby("method").agg(
+        tasks=("task", "nunique"), searches=("share", "size"), share=("share", "mean")
+    )
+    return by_method.sort_values("share", ascending=False, kind="stable").reset_index()
