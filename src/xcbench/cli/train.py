@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import sys
 import time
@@ -163,46 +162,51 @@ def _measures(trained: Trained, path: Path, k: int, encoding: str) -> str:
     k = min(k, len(trained.estimator.classes_))
     ignored: list[int] = []
     blocks = rows(trained, path, encoding, ignored.append)
-    table = pd.concat([_judged(trained, labels, X, k, one_learnt) for labels, X in blocks])
-    judged = table[table["labelled"]]
-    measures = {}
+    total = pd.DataFrame(_sums(trained, labels, X, k, one_learnt) for labels, X in blocks).sum()
+    judged = total["rows"] - total["unlabelled"]
+    lines = [f"rows {judged:.0f}"]
+    if not judged:
+        return lines[0]
     if one_learnt:
-        measures["error"] = (judged["best"] != judged["target"]).mean()
-        measures["log_loss"] = judged["log_loss"].mean()
+        lines.append(f"error {total['errors'] / judged:.6g}")
+        if total["of_loss"]:
+            lines.append(f"log_loss {total['loss'] / total['of_loss']:.6g}")
     elif k > 1:
-        measures["precision_at_1"] = judged["best_hit"].mean()
-    measures[f"precision_at_{k}"] = judged["hits"].sum() / (k * max(1, len(judged)))
+        lines.append(f"precision_at_1 {total['best'] / judged:.6g}")
+    lines.append(f"precision_at_{k} {total['hits'] / (k * judged):.6g}")
     unseen = "rows whose labels training has not seen, errors" + " without log loss" * one_learnt
-    totals = {
-        "rows without a label, left out": len(table) - len(judged),
-        unseen: (judged["target"] < 0).sum(),
+    notes = {
+        "rows without a label, left out": total["unlabelled"],
+        unseen: total["unseen"],
         "values of unseen features, ignored": sum(ignored),
     }
-    lines = [f"rows {len(judged)}"]
-    if len(judged):
-        lines += [f"{name} {it:.6g}" for name, it in measures.items() if not math.isnan(it)]
-        lines += [f"{what}: {total}" for what, total in totals.items() if total]
-    return "\n".join(lines)
+    return "\n".join(
+        [*lines, *(f"{what}: {number:.0f}" for what, number in notes.items() if number)]
+    )
 
 
-def _judged(
+def _sums(
     trained: Trained, labels: list[list[str]], X: Rows, k: int, one_learnt: bool
-) -> pd.DataFrame:
-    """The best classes of some rows beside those of their labels, a line a row."""
+) -> dict[str, float]:
+    """Counts over some rows, with labels among the best class and among the best k; their loss."""
     estimator = trained.estimator
     classes = [_classes(estimator.classes_, names) for names in labels]
+    labelled = np.array(list(map(bool, labels)))
+    targets = np.array([_target(trained, its) for its in classes], np.int64)
     best = np.searchsorted(estimator.classes_, estimator.predict_top_k(X, k)[0])
-    guesses = list(zip(classes, best, strict=True))
-    table = pd.DataFrame({"labelled": list(map(bool, labels)), "best": best[:, 0]})
-    table["target"] = np.array([_target(trained, its) for its in classes], np.int64)
-    table["best_hit"] = [guess[0] in its for its, guess in guesses]
-    table["hits"] = [len({*its} & {*guess}) for its, guess in guesses]
-    table["log_loss"] = np.nan
-    seen = np.flatnonzero(table["target"] >= 0)
+    seen, loss = np.flatnonzero(targets >= 0), np.nan
     if one_learnt and len(seen) and hasattr(estimator, "predict_proba"):
-        targets = estimator.classes_[table["target"].to_numpy()[seen]]
-        table.loc[seen, "log_loss"] = estimator.evaluate(X[seen], targets)["log_loss"]
-    return table
+        loss = estimator.evaluate(X[seen], estimator.classes_[targets[seen]])["log_loss"]
+    return {
+        "rows": len(labels),
+        "unlabelled": (~labelled).sum(),
+        "unseen": (labelled & (targets < 0)).sum(),
+        "errors": (labelled & (best[:, 0] != targets)).sum(),
+        "best": sum(guess[0] in its for its, guess in zip(classes, best, strict=True)),
+        "hits": sum(len({*its} & {*guess}) for its, guess in zip(classes, best, strict=True)),
+        "loss": len(seen) * loss,
+        "of_loss": 0 if np.isnan(loss) else len(seen),
+    }
 
 
 def rows(
