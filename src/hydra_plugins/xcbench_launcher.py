@@ -82,7 +82,7 @@ class SweepLauncher(Launcher):
         from pathlib import Path
 
         from xcbench.run import objective
-        from xcbench.run.execute import execute_jobs, planned
+        from xcbench.run.execute import execute, planned
         from xcbench.store import grids
 
         Path(self.base.hydra.sweep.dir).mkdir(parents=True, exist_ok=True)  # sweepers write there
@@ -92,7 +92,7 @@ class SweepLauncher(Launcher):
             raise UserError(
                 "another sweeper ends points by itself; leave out either it, or halving"
             )
-        self.ended(execute_jobs(launched))
+        self.ended(execute(launched))
         self.grid += [job.cell.cell for job in launched]
         grids.add(Path(settings.runs_dir), settings.grid, self.grid)  # of all batches so far
         values = iter(configurations)

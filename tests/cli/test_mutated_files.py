@@ -15,7 +15,7 @@ from xcbench.config import composing
 from xcbench.data import labelled_lines, labelled_rows
 from xcbench.errors import UserError
 from xcbench.plan import planning, sweeps
-from xcbench.run.execute import execute
+from xcbench.run.execute import execute, planned
 from xcbench.store import cells
 from xcbench.system import memory
 
@@ -71,7 +71,7 @@ def run(path: Path, runs: Path) -> str:
     with sweeps.hydra({}):
         launch = composing.read(compose("config", overrides=[*words, *more, "method.negatives=1"]))
         try:
-            assert execute([launch]) == 0
+            assert execute(planned([launch])) == 0
         except UserError as error:
             return str(error)
         (job,) = planning.jobs([launch])

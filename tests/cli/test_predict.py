@@ -17,7 +17,7 @@ from xcbench.config import composing
 from xcbench.data import inputs, new_rows
 from xcbench.errors import UserError
 from xcbench.plan import planning, sweeps
-from xcbench.run.execute import execute
+from xcbench.run.execute import execute, planned
 from xcbench.store import cells
 from xcbench.store.cell import Cell
 
@@ -53,7 +53,7 @@ def run(folder: Path, *words: str, dataset: tuple[str, ...] = ()) -> Cell:
     words = (*own, *quick, f"runs_dir={folder / 'runs'}", *words)
     with sweeps.hydra({}):
         settings = composing.read(compose("config", overrides=list(words)))
-    assert execute([settings]) == 0
+    assert execute(planned([settings])) == 0
     cell = cells.load(folder / "runs", planning.jobs([settings])[0].cell.cell)
     assert cell is not None
     return cell

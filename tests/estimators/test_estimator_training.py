@@ -37,7 +37,7 @@ from xcbench.estimators import problem
 from xcbench.estimators.base import LinearClassifier
 from xcbench.estimators.early_stopping import held_out
 from xcbench.plan import planning, sweeps
-from xcbench.run.execute import execute
+from xcbench.run.execute import run
 from xcbench.store import cells
 
 LETTERS = np.array(list("abcdefgh"))
@@ -83,7 +83,7 @@ def test_numbers_of_the_command_line(
     ]
     with sweeps.hydra({}):
         settings = composing.read(compose("config", overrides=point))
-    assert execute([settings]) == 0
+    assert run([settings]) == 0
     (job,) = planning.jobs([settings])
     cell = cells.load(tmp_path, job.cell.cell)
     assert cell is not None and isinstance(job.info, Info)

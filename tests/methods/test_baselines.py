@@ -29,7 +29,7 @@ from xcbench.methods.baselines.options import (
 )
 from xcbench.methods.options import MethodOptions
 from xcbench.plan import sweeps
-from xcbench.run.execute import execute
+from xcbench.run.execute import run
 from xcbench.store import results
 from xcbench.train import training
 
@@ -245,7 +245,7 @@ def test_cells_of_a_library_that_is_not_there_say_so(
             composing.read(compose("config", [*words, f"runs_dir={tmp_path}", f"method={name}"]))
             for name in ("plt", "class_sums")
         ]
-    code, out = execute(points), capsys.readouterr().out
+    code, out = run(points), capsys.readouterr().out
     assert code == 0, out
     assert "1 cell skipped: not run: no package (method plt needs napkinxc" in out
     status = results.frame(results.select(tmp_path, {})).set_index("method")["status"]

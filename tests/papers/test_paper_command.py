@@ -86,15 +86,15 @@ def test_points_are_planned_once(fresh: Place, monkeypatch: pytest.MonkeyPatch) 
 def test_launches_at_the_same_time_keep_the_rows_of_one_another(
     fresh: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    execute = run.execute_jobs
+    execute = run.execute
 
     def execute_beside_another(planned: list[planning.Job]) -> int:
-        monkeypatch.setattr(run, "execute_jobs", execute)
+        monkeypatch.setattr(run, "execute", execute)
         # The other launch begins and ends while this one runs its cells.
         assert fresh.launch(grid="sums", part="runs", dataset="digits", seed="0") == 0
         return execute(planned)
 
-    monkeypatch.setattr(run, "execute_jobs", execute_beside_another)
+    monkeypatch.setattr(run, "execute", execute_beside_another)
     assert fresh.launch(grid="sums", part="runs", dataset="small", seed="0") == 0
     assert list(fresh.table("runs").groupby("dataset").size()) == [2, 2]
 

@@ -22,7 +22,7 @@ from xcbench.methods import registry
 from xcbench.plan import planning, sweeps
 from xcbench.plan.sweeps import Composer
 from xcbench.run import objective
-from xcbench.run.execute import execute, run_by
+from xcbench.run.execute import run, run_by
 from xcbench.store import cells
 
 Read = Callable[..., list[Config]]
@@ -47,7 +47,7 @@ def read(tmp_path: Path) -> Read:
 
 def test_an_impossible_point_is_a_row_with_its_reason(read: Read, tmp_path: Path) -> None:
     points = read(method="ove", method__negatives="2,600")
-    assert execute(points) == 0
+    assert run(points) == 0
     possible, impossible = planning.jobs(points)
     done, skipped = (cells.load(tmp_path, job.cell.cell) for job in (possible, impossible))
     assert done is not None and skipped is not None
@@ -76,7 +76,7 @@ def test_a_cell_that_finds_no_room_is_said_to_be_of_this_launch(
 
     monkeypatch.setattr(cells, "_write", full)
     with pytest.raises(UserError, match=r"cells/.* cannot be written \(No space left on device\)"):
-        execute(read(method="ove"))
+        run(read(method="ove"))
     line = capsys.readouterr().out
     assert re.search(r"failed: its files cannot be written, [\d.]+ m?s$", line, re.M), line
     assert "another launch" not in line
@@ -115,7 +115,7 @@ def test_a_method_is_tried_once_for_all_rates_and_seeds(
 
 def test_as_many_best_classes_as_there_are_can_be_asked_for(read: Read) -> None:
     (point,) = read(method="ove", evaluation__top_k="6")
-    assert execute([point]) == 0
+    assert run([point]) == 0
     with pytest.raises(UserError, match=r"evaluation.top_k=7 .* 6 classes"):
         planning.jobs(read(method="ove", evaluation__top_k="7"))
 
@@ -135,7 +135,7 @@ def test_the_objective_of_a_sweeper_is_the_last_loss_else_the_error(
     (point,) = read(**words)
     with pytest.raises(UserError, match="not there"):
         objective.of_point(point)
-    assert execute([point]) == 0
+    assert run([point]) == 0
     (cell,) = cells.load_all(tmp_path)
     assert objective.of_point(point) == cell.curve[column].iloc[-1]
     cell.status = "diverged"
@@ -147,7 +147,7 @@ def test_a_rate_beside_which_a_method_has_none_is_no_obstacle_to_its_objective(
     read: Read, tmp_path: Path
 ) -> None:
     points = read(method="ove,svm_ovr", method__lr="0.1")
-    assert execute(points) == 0
+    assert run(points) == 0
     errors = {cell.method: cell.curve["train_error"].iloc[-1] for cell in cells.load_all(tmp_path)}
     assert objective.of_point(points[1]) == errors["svm_ovr"]
 
@@ -172,13 +172,13 @@ def test_code_is_compiled_once_for_cells_that_differ_in_rate_and_seed(
         "xcbench.train.training.warm_up", lambda solver, model, dataset: warmed.append(model.engine)
     )
     rates = {"method": "ove", "method__negatives": "4", "method__lr": "0.1,0.2"}
-    assert execute(read(**rates, lockstep="false", seed="0,1", engine="numpy,numba")) == 0
+    assert run(read(**rates, lockstep="false", seed="0,1", engine="numpy,numba")) == 0
     assert warmed == ["numba"]
 
 
 def test_no_worker_outlives_its_launch(read: Read) -> None:
     before = multiprocessing.active_children()
-    assert execute(read(method="ove,umax", workers="2")) == 0
+    assert run(read(method="ove,umax", workers="2")) == 0
     assert multiprocessing.active_children() == before
 
 

@@ -26,7 +26,7 @@ from xcbench.errors import UserError
 from xcbench.methods.umax import UmaxOptions
 from xcbench.plan import planning
 from xcbench.run import executors, objective
-from xcbench.run.execute import execute
+from xcbench.run.execute import run
 from xcbench.run.executors import task
 from xcbench.store import cells
 
@@ -75,7 +75,7 @@ def test_settings_of_a_launch_cannot_be_swept(
 ) -> None:
     points = [point(tmp_path, **{name: value}) for value in (one, other)]
     with pytest.raises(UserError, match=f"^{name} cannot be swept: it applies to the whole launch"):
-        execute(points)
+        run(points)
     assert not (tmp_path / "cells").exists()
 
 
@@ -84,12 +84,12 @@ def test_a_missing_engine_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path:
     for name, package in executors.PACKAGES.items():
         wanted = rf"executor={name} needs {package}.*pip install 'xcbench\[{name}\]'"
         with pytest.raises(UserError, match=wanted):
-            execute([point(tmp_path, executor=name)])
+            run([point(tmp_path, executor=name)])
 
 
 def test_an_address_is_for_those_that_have_one(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="executor_address=here:1 is not possible"):
-        execute([point(tmp_path, executor_address="here:1")])
+        run([point(tmp_path, executor_address="here:1")])
 
 
 @pytest.mark.parametrize("word", ["hydra/launcher", "+hydra.launcher.n_jobs", "hydra.job.chdir"])
@@ -146,12 +146,12 @@ def test_submitits_own_processes_run_a_launch(
 
     killer = threading.Thread(target=kill_the_long_one)
     killer.start()
-    assert execute([job.settings for job in jobs]) == 1
+    assert run([job.settings for job in jobs]) == 1
     killer.join()
     lost = cells.load(tmp_path / "jobs", jobs[2].cell.cell)
     assert lost is not None and lost.status == "failed"
     assert "is not known to SLURM any more" in str(lost.message)
-    assert execute([replace(it, executor="local", runs_dir=str(tmp_path)) for it in points]) == 0
+    assert run([replace(it, executor="local", runs_dir=str(tmp_path)) for it in points]) == 0
     for job in jobs[:2]:
         there, here = (cells.load(it, job.cell.cell) for it in (tmp_path / "jobs", tmp_path))
         assert there is not None and here is not None

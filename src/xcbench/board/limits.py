@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from xcbench.plan.planning import Job
 from xcbench.run import runner
-from xcbench.run.execute import execute_jobs
+from xcbench.run.execute import execute
 from xcbench.system.processes import INTERRUPTED
 
 FORK = multiprocessing.get_context("fork")
@@ -26,7 +26,7 @@ def within(seconds: float, jobs: Sequence[Job]) -> int:
     _warm(jobs[0])
     end = math.ceil(time.process_time() + seconds)
     resource.setrlimit(resource.RLIMIT_CPU, (end, resource.RLIM_INFINITY))
-    return execute_jobs(jobs)
+    return execute(jobs)
 
 
 def isolated(run: Callable[[], object]) -> int:

@@ -26,7 +26,7 @@ from xcbench.plan import planning, stored, sweeps
 from xcbench.plan.code import Change
 from xcbench.plan.planning import Job
 from xcbench.plan.sweeps import Composer, ExperimentComposer
-from xcbench.run.execute import execute_jobs
+from xcbench.run.execute import execute
 from xcbench.show.summary import ENDED, at_best_rate, edge
 from xcbench.store import cells
 from xcbench.system import sources
@@ -154,7 +154,7 @@ def cells_of(
     name: str,
     planned: list[Job],
     cache: ResultsCache,
-    execute: Callable[[list[Job]], int] | None = None,
+    run_jobs: Callable[[list[Job]], int] | None = None,
     totals: Totals | None = None,
 ) -> tuple[ResultsCache, int]:
     """Run the cells of a grid for which no row holds; gives the rows of all, and an exit code.
@@ -180,7 +180,7 @@ def cells_of(
         for job in todo
         for change in (changes.get(job.cell.cell),)
     ]
-    code = (execute or execute_jobs)(todo) if todo and not totals else 0
+    code = (run_jobs or execute)(todo) if todo and not totals else 0
     loaded = (cells.usable(Path(launch.runs_dir), job.cell.cell) for job in todo)
     ran = [cell for cell in loaded if cell]
     same = [cell.cell for cell in ran if cell.cell in cache.skipped and cell.status == "skipped"]

@@ -22,7 +22,7 @@ from xcbench.papers import Paper
 from xcbench.papers.run import Runner, tables
 from xcbench.plan import planning
 from xcbench.plan.planning import Job
-from xcbench.run.execute import execute_jobs
+from xcbench.run.execute import execute
 from xcbench.store import cells, checkpoints, results
 from xcbench.units import count
 
@@ -93,7 +93,7 @@ def _prepared(item: Drawn) -> Drawn:
 
 def compare(drawn: Sequence[Drawn]) -> pd.DataFrame:
     """Train the cells again; gives the number of each that differs most, relative to its value."""
-    execute_jobs([item.job for item in drawn])
+    execute([item.job for item in drawn])
     lines = []
     for item in drawn:
         cell = cells.usable(Path(item.job.settings.runs_dir), item.job.cell.cell)

@@ -20,6 +20,7 @@ from xcbench.run import executors, halving, runner
 from xcbench.run.leases import Queue
 from xcbench.run.progress import Progress
 from xcbench.run.recorder import Recorder
+from xcbench.run.workers import Outcome
 from xcbench.store import cells, grids, profile
 from xcbench.store.cell import Cell
 from xcbench.system.processes import INTERRUPTED
@@ -31,17 +32,19 @@ Ended = Callable[[Sequence[Cell]], None]
 
 
 def run(configurations: Sequence[Config], complete: bool = True, ended: Ended | None = None) -> int:
-    """`execute` a launch, and print next steps.
+    """Run a launch, all rungs of it, and print next steps; returns the worst code of `execute`.
 
     Parameters
     ----------
+    configurations : points of the launch.
+    complete : as of `execute`.
     ended : function that shows the cells of a launch, unless it was interrupted.
     """
     settings, code, names = configurations[0], 0, list[str]()
     by_rung = halving.rungs(configurations) if settings.halving else iter([configurations])
     for points in by_rung:
         launched = planned(points, complete)
-        code = max(code, execute_jobs(launched, complete))
+        code = max(code, execute(launched, complete))
         names += [job.cell.cell for job in launched]
         if settings.plan or code == INTERRUPTED:
             break
@@ -64,7 +67,7 @@ def run_by(
     """
     settings, launched = configurations[0], planned(configurations)
     if settings.plan:
-        return execute_jobs(launched)
+        return execute(launched)
     if settings.halving:
         raise UserError(f"hydra/launcher={name} knows no rungs; leave out either it, or halving")
     if settings.executor != executors.LOCAL or settings.workers > 1:
@@ -97,17 +100,6 @@ def _say_next(launched: Sequence[Job], ended: Ended | None) -> None:
     print(f"next: xcbench report {grid}    xcbench results {grid}    xcbench ui")
 
 
-def execute(configurations: Sequence[Config], complete: bool = True) -> int:
-    """Run a launch and return its exit code: 1 if a cell failed, 130 if interrupted, else 0.
-
-    Parameters
-    ----------
-    configurations : points of the launch.
-    complete : whether these are all points; another launcher's processes see one point each.
-    """
-    return execute_jobs(planned(configurations, complete), complete)
-
-
 def planned(configurations: Sequence[Config], complete: bool = True) -> list[Job]:
     """Distinct jobs of a launch."""
     _check_launch(configurations)
@@ -117,87 +109,111 @@ def planned(configurations: Sequence[Config], complete: bool = True) -> list[Job
     return distinct
 
 
-def execute_jobs(
-    launched: Sequence[Job], complete: bool = True, shown: type[Progress] = Progress
-) -> int:
-    """Run the jobs of a launch, or list them; returns the exit code of `execute`."""
-    launch = launched[0].settings
-    runs_dir = Path(launch.runs_dir)
-    clock = profile.LAUNCH
-    clock.enter("other")
-    executors.check(launch)
-    _announce_twins(launched)
-    if launch.plan:
-        _print_plan(launched, runs_dir)
+def execute(jobs: Sequence[Job], complete: bool = True, shown: type[Progress] = Progress) -> int:
+    """Run the jobs of a launch, or list them.
+
+    Returns the exit code: 1 if a cell failed, `INTERRUPTED`, else 0.
+
+    Parameters
+    ----------
+    complete : whether these are all jobs; another launcher's processes see one each.
+    """
+    settings = jobs[0].settings
+    profile.LAUNCH.enter("other")
+    executors.check(settings)
+    _announce_twins(jobs)
+    if settings.plan:
+        _print_plan(jobs, Path(settings.runs_dir))
         return 0
-    cells.mark(runs_dir)
-    cells.sweep_leftovers(runs_dir)
-    unwritten = _add_grid(launched) if complete else None
-    old = stored.look_up(runs_dir, launched)
-    finished = {} if launch.force else {name: it.status for name, it in old.items() if it.status}
-    for sentence in () if launch.force else stored.sentences(it.change for it in old.values()):
-        print(sentence)
-    absent = {job.cell.cell: job.info.reason for job in launched if isinstance(job.info, Missing)}
-    runnable = [job for job in launched if job.cell.cell not in absent]
-    todo = [job for job in runnable if job.cell.cell not in finished]
-    if unwritten and todo:
-        raise unwritten
-    if unwritten:
-        print(f"warning: {unwritten}", file=sys.stderr)
-    progress = shown(
-        len(launched) - len(absent),
-        todo,
-        alone=complete and launch.workers == 1 and launch.executor == executors.LOCAL,
-        workers=launch.workers,
-    )
-    statuses = Counter(finished.values())
-    statuses["skipped"] += _skip(runs_dir, [job for job in launched if job.cell.cell in absent])
-    recorder = Recorder(runs_dir, launch.mlflow and not unwritten, launch.tracking_uri)
-    started = {name: it.started for name, it in old.items()}
-    queue = Queue(runs_dir, todo, started, launch.workers)
-    clock.enter("idle")
-    try:
-        for job, cell, seconds, saved in executors.run(queue, launch, progress):
-            if seconds is not None:
-                clock.add(cell, seconds)
-                with clock.during("save"):
-                    if not saved:
-                        _save(runs_dir, job, cell, seconds, progress)
-                    if not cell.shape["twin"]:
-                        cells.remove(runs_dir, job.as_skipped)
-            queue.leases.release(job.cell.cell)
-            statuses[cell.status] += 1
-            progress.end(job, cell, seconds)
-            with clock.during("track"):
-                recorder.add(cell)
-        code = 1 if statuses["failed"] else 0
-    except KeyboardInterrupt:
-        print("\ninterrupted: what is finished is saved; the same command goes on from here")
-        sys.stdout.flush()
-        code = INTERRUPTED
-    finally:
-        queue.leases.release_all()
-    with clock.during("track"):
-        recorder.finish(
-            {name: old[name].started for name in finished}
-        )  # what was cut off earlier, too
-    number = max(1, min(launch.workers, len(todo)))
-    if complete and not unwritten:
-        profile.write(runs_dir, clock.taken(launch.grid, number))
-    if any(status == "failed" for status in finished.values()):
-        print("cells that ran out of memory are not run again (force=true runs them)")
-    _summarise(len(launched), len(runnable) - len(todo), statuses)
-    return code
+    return _Launch(jobs, complete).run(shown)
 
 
-def _add_grid(launched: Sequence[Job]) -> UserError | None:
-    """Add the cells to their grid; gives why not, which matters little if every cell is there."""
-    settings = launched[0].settings
-    try:
-        grids.add(Path(settings.runs_dir), settings.grid, [job.cell.cell for job in launched])
-    except UserError as error:
-        return error
-    return None
+class _Launch:
+    """Jobs of a launch beside the cells that are there."""
+
+    def __init__(self, jobs: Sequence[Job], complete: bool) -> None:
+        self.jobs, self.complete, self.settings = jobs, complete, jobs[0].settings
+        self.runs_dir = Path(self.settings.runs_dir)
+        cells.mark(self.runs_dir)
+        cells.sweep_leftovers(self.runs_dir)
+        self.unwritten = self._add_grid() if complete else None
+        self.stored = stored.look_up(self.runs_dir, jobs)
+        valid = {} if self.settings.force else self.stored
+        self.finished = {name: it.status for name, it in valid.items() if it.status}
+        self.absent = [job for job in jobs if isinstance(job.info, Missing)]
+        runnable = [job for job in jobs if not isinstance(job.info, Missing)]
+        self.todo = [job for job in runnable if job.cell.cell not in self.finished]
+        self.cached = len(runnable) - len(self.todo)
+        self.statuses = Counter(self.finished.values())
+
+    def _add_grid(self) -> UserError | None:
+        """Add the cells to their grid; gives why not, which matters little if all are there."""
+        try:
+            grids.add(self.runs_dir, self.settings.grid, [job.cell.cell for job in self.jobs])
+        except UserError as error:
+            return error
+        return None
+
+    def run(self, shown: type[Progress]) -> int:
+        """Run what is to run, record it in MLflow, and sum up."""
+        if not self.settings.force:
+            for sentence in stored.sentences(it.change for it in self.stored.values()):
+                print(sentence)
+        if self.unwritten and self.todo:
+            raise self.unwritten
+        if self.unwritten:
+            print(f"warning: {self.unwritten}", file=sys.stderr)
+        self.statuses["skipped"] += _skip(self.runs_dir, self.absent)
+        tracked = self.settings.mlflow and not self.unwritten
+        recorder = Recorder(self.runs_dir, tracked, self.settings.tracking_uri)
+        code = self._run(self._progress(shown), recorder)
+        with profile.LAUNCH.during("track"):  # what was cut off earlier, too
+            recorder.finish({name: self.stored[name].started for name in self.finished})
+        if self.complete and not self.unwritten:
+            workers = max(1, min(self.settings.workers, len(self.todo)))
+            profile.write(self.runs_dir, profile.LAUNCH.taken(self.settings.grid, workers))
+        if "failed" in self.finished.values():
+            print("cells that ran out of memory are not run again (force=true runs them)")
+        _summarise(len(self.jobs), self.cached, self.statuses)
+        return code
+
+    def _progress(self, shown: type[Progress]) -> Progress:
+        alone = self.settings.workers == 1 and self.settings.executor == executors.LOCAL
+        number = len(self.jobs) - len(self.absent)
+        return shown(number, self.todo, self.complete and alone, self.settings.workers)
+
+    def _run(self, progress: Progress, recorder: Recorder) -> int:
+        """Run the cells, and save each as it ends; returns the exit code."""
+        started = {name: it.started for name, it in self.stored.items()}
+        queue = Queue(self.runs_dir, self.todo, started, self.settings.workers)
+        profile.LAUNCH.enter("idle")
+        try:
+            for outcome in executors.run(queue, self.settings, progress):
+                self._end(outcome, progress)
+                queue.leases.release(outcome.cell.cell)
+                progress.end(outcome.job, outcome.cell, outcome.seconds)
+                with profile.LAUNCH.during("track"):
+                    recorder.add(outcome.cell)
+        except KeyboardInterrupt:
+            print("\ninterrupted: what is finished is saved; the same command goes on from here")
+            sys.stdout.flush()
+            return INTERRUPTED
+        finally:
+            queue.leases.release_all()
+        return 1 if self.statuses["failed"] else 0
+
+    def _end(self, outcome: Outcome, progress: Progress) -> None:
+        """Count a cell, and save it unless another process did."""
+        job, cell, seconds, saved = outcome
+        self.statuses[cell.status] += 1
+        if seconds is None:
+            return
+        profile.LAUNCH.add(cell, seconds)
+        with profile.LAUNCH.during("save"):
+            if not saved:
+                _save(self.runs_dir, job, cell, seconds, progress)
+            if not cell.shape["twin"]:
+                cells.remove(self.runs_dir, job.as_skipped)
 
 
 def _skip(runs_dir: Path, absent: Sequence[Job]) -> int:

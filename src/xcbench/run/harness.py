@@ -19,7 +19,7 @@ from xcbench.data import Missing
 from xcbench.errors import UserError
 from xcbench.options import Content
 from xcbench.plan import planning, stored, sweeps
-from xcbench.run.execute import execute_jobs, planned
+from xcbench.run.execute import execute, planned
 from xcbench.run.progress import InABar, Progress
 from xcbench.store import cells, checkpoints
 from xcbench.store import results as frames
@@ -133,7 +133,7 @@ def run(
             composer = sweeps.Composer(lambda point: compose("config", overrides=point))
             configurations, _ = composer.possible(points)
         launch = planned(configurations)
-        code = execute_jobs(launch, shown=InABar if verbose == 1 else Progress)
+        code = execute(launch, shown=InABar if verbose == 1 else Progress)
     if code == INTERRUPTED:
         raise KeyboardInterrupt
     runs_dir = Path(configurations[0].runs_dir)
