@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +16,8 @@ from xcbench.options import check_name
 from xcbench.plan import stored
 from xcbench.plan.planned import TO_RUN, states
 from xcbench.plan.planning import Job, jobs
-from xcbench.run import executors, halving, runner
+from xcbench.run import executors, halving, runner, workers
+from xcbench.run.executors import elsewhere
 from xcbench.run.leases import Queue
 from xcbench.run.progress import Progress
 from xcbench.run.recorder import Recorder
@@ -170,8 +171,8 @@ class _Launch:
         with profile.LAUNCH.during("track"):  # what was cut off earlier, too
             recorder.finish({name: self.stored[name].started for name in self.finished})
         if self.complete and not self.unwritten:
-            workers = max(1, min(self.settings.workers, len(self.todo)))
-            profile.write(self.runs_dir, profile.LAUNCH.taken(self.settings.grid, workers))
+            at_once = max(1, min(self.settings.workers, len(self.todo)))
+            profile.write(self.runs_dir, profile.LAUNCH.taken(self.settings.grid, at_once))
         if "failed" in self.finished.values():
             print("cells that ran out of memory are not run again (force=true runs them)")
         _summarise(len(self.jobs), self.cached, self.statuses)
@@ -188,7 +189,7 @@ class _Launch:
         queue = Queue(self.runs_dir, self.todo, started, self.settings.workers)
         profile.LAUNCH.enter("idle")
         try:
-            for outcome in executors.run(queue, self.settings, progress):
+            for outcome in self._outcomes(queue, progress):
                 self._end(outcome, progress)
                 queue.leases.release(outcome.cell.cell)
                 progress.end(outcome.job, outcome.cell, outcome.seconds)
@@ -201,6 +202,12 @@ class _Launch:
         finally:
             queue.leases.release_all()
         return 1 if self.statuses["failed"] else 0
+
+    def _outcomes(self, queue: Queue, progress: Progress) -> Iterator[Outcome]:
+        """Outcomes of the cells, in order of completion."""
+        if self.settings.executor == executors.LOCAL or not queue:
+            return workers.run(queue, self.settings.workers, progress.begin, progress.inside)
+        return elsewhere.run(queue, executors.engine(self.settings, self.runs_dir))
 
     def _end(self, outcome: Outcome, progress: Progress) -> None:
         """Count a cell, and save it unless another process did."""

@@ -6,17 +6,13 @@ file system; the launch handles the grid, progress and tracking.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 
 from xcbench.config.settings import EXECUTORS, Config
 from xcbench.errors import UserError
-from xcbench.run import workers
-from xcbench.run.executors import elsewhere
-from xcbench.run.leases import Queue
-from xcbench.run.progress import Progress
-from xcbench.run.workers import Outcome
+from xcbench.run.executors.elsewhere import Executor
 
 LOCAL = EXECUTORS[0]
 PACKAGES = {"slurm": "submitit", "dask": "distributed", "ray": "ray"}
@@ -44,9 +40,8 @@ def check(launch: Config) -> None:
         )
 
 
-def run(queue: Queue, launch: Config, progress: Progress) -> Iterator[Outcome]:
-    """Run the jobs of a queue and yield their outcomes, in order of completion."""
-    if launch.executor == LOCAL or not queue:
-        return workers.run(queue, launch.workers, progress.begin, progress.inside)
+def engine(launch: Config, runs_dir: Path) -> Executor:
+    """The engine of an executor that is not local."""
     module = import_module(f"{__name__}.{launch.executor}")
-    return elsewhere.run(queue, module.Engine(launch, queue.runs_dir))
+    executor: Executor = module.Engine(launch, runs_dir)
+    return executor
