@@ -108,7 +108,7 @@ def trained(name: str, dataset: Dataset, factor: float | None, seconds: float) -
     if rule := automatic(method, len(dataset.train), info.classes):
         dataset = dataset.held_out(rule.validation_fraction, 0)
     if factor is None:
-        lr = rate.found(method, settings, info, dataset, "numba", "float32", 0, Budget(EPOCHS)).lr
+        lr = rate.search(method, settings, info, dataset, "numba", "float32", 0, Budget(EPOCHS)).lr
     else:
         lr = factor * default_rate(method, settings, info)
     solver, model = built(dataset, replace(settings, lr=lr))
@@ -155,7 +155,7 @@ def against_the_best(name: str, dataset: Dataset, seconds: float) -> Iterator[di
     for place, epochs in enumerate(BUDGETS):
         best = min(row[place][0] for row in by_factor.values())
         gain = float(info.prior_log_loss or 0.0) - best
-        found = rate.found(method, settings, info, dataset, "numba", "float32", 0, Budget(epochs))
+        found = rate.search(method, settings, info, dataset, "numba", "float32", 0, Budget(epochs))
         at_found = losses(name, dataset, found.lr, seconds)
         for rule, lr, loss, trial_seconds in (
             ("default", default, by_factor[1.0], 0.0),

@@ -91,7 +91,7 @@ def found(
     seed: int = 0,
     budget: Budget = Budget(),  # noqa: B008
 ):
-    return rate.found(method, settings, data.info, data, engine, "float64", seed, budget)
+    return rate.search(method, settings, data.info, data, engine, "float64", seed, budget)
 
 
 @pytest.mark.parametrize("off", [0.05, 0.3, 1.0, 3.0, 30.0])
@@ -241,7 +241,7 @@ def test_estimators_find_the_rate_of_the_command_line(digits: Dataset) -> None:
     method = registry.builtin()["umax"]
     settings = method.schema(name="umax", lr="auto")
     data = replace(digits, train=Split(X[train], y[train]))
-    lr = rate.found(method, settings, data.info, data, "numba", "float32", 0, Budget()).lr
+    lr = rate.search(method, settings, data.info, data, "numba", "float32", 0, Budget()).lr
     assert model.lr_ == lr
     before = model.lr_
     model.partial_fit(X[:50], y[:50])

@@ -18,7 +18,7 @@ from xcbench import plugins
 from xcbench.core import statistics
 from xcbench.core.dataset import Dataset, Info, Raw
 from xcbench.data import cache, external, files, inputs, protocol, verify
-from xcbench.data.code import MAKERS, Stamp, made_by, modules
+from xcbench.data.code import MAKERS, Stamp, maker_of, modules
 from xcbench.data.external import External
 from xcbench.data.readers import READERS, ROLES
 from xcbench.data.settings import DatasetSettings as Settings
@@ -35,7 +35,7 @@ __all__ = [
     "Unprepared",
     "load",
     "look_up",
-    "made_by",
+    "maker_of",
     "prepare",
 ]
 
@@ -301,7 +301,7 @@ def _twin(settings: Settings) -> _Source:
 
 
 def _made(settings: Settings, name: str, twin: bool) -> _Source:
-    maker = made_by(settings, twin)
+    maker = maker_of(settings, twin)
     assert maker is not None
     kind, spec = maker
     content = {

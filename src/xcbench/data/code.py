@@ -61,7 +61,7 @@ def modules(reader: str, twin: bool) -> tuple[str, ...]:
     return *COMMON, plugins.module("dataset", reader)
 
 
-def made_by(settings: DatasetSettings, twin: bool) -> tuple[str, Options] | None:
+def maker_of(settings: DatasetSettings, twin: bool) -> tuple[str, Options] | None:
     """Name and settings of the maker of the rows; None if they are read from files."""
     name = "synthetic" if twin else settings.reader
     return (name, vars(settings)[name]) if name in MAKERS else None
@@ -75,7 +75,7 @@ def sample(settings: DatasetSettings, twin: bool) -> Dataset:
     UserError
         If there is no sample of its format, or nothing of it is left by the protocol.
     """
-    maker = made_by(settings, twin)
+    maker = maker_of(settings, twin)
     make = partial(MAKERS[maker[0]].make, samples.smaller(maker[1])) if maker else None
     return samples.dataset(settings, make)
 

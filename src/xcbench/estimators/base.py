@@ -171,7 +171,7 @@ class LinearClassifier(Predictor):
         """The rate that trials find."""
         problem = method, settings, dataset.info, dataset, engines.resolve(self.engine), self.dtype
         with threads.one():
-            return rate.found(*problem, self._seed(), Budget(span.planned or span.epochs)).lr
+            return rate.search(*problem, self._seed(), Budget(span.planned or span.epochs)).lr
 
     def _check_memory(self, method: Method, epochs: int, copies: int) -> None:
         """Refuse weights, with copies of them, that do not fit, before they are allocated."""

@@ -23,12 +23,12 @@ class Column:
     Attributes
     ----------
     text : its name, or the expression, where names with a dot are quoted.
-    made_of : `NAME`, `PRODUCT` or `SUM`.
+    form : `NAME`, `PRODUCT` or `SUM`.
     computed : what an expression is in rows; a name alone has none.
     """
 
     text: str
-    made_of: int = NAME
+    form: int = NAME
     computed: Callable[[pd.DataFrame], Any] | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
@@ -69,7 +69,7 @@ class Column:
 
     def _inside(self, weakest: int) -> str:
         """The text as an operand, in brackets where it is made of something weaker."""
-        if self.made_of > weakest:
+        if self.form > weakest:
             return f"({self.text})"
         return f"`{self.text}`" if "." in self.text and not self.computed else self.text
 
@@ -83,12 +83,12 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 
 
 def _expression(
-    left: Column | float, sign: str, right: Column | float, made_of: int, weakest: int
+    left: Column | float, sign: str, right: Column | float, form: int, weakest: int
 ) -> Column:
     """Two operands with a sign; ``weakest`` is what the right one may be made of unbracketed."""
     return Column(
-        f"{_text(left, made_of)} {sign} {_text(right, weakest)}",
-        made_of,
+        f"{_text(left, form)} {sign} {_text(right, weakest)}",
+        form,
         lambda rows: OPERATIONS[sign](_operand(left, rows), _operand(right, rows)),
     )
 

@@ -29,7 +29,7 @@ from xcbench.methods.options import AUTO, MethodOptions, SampledOptions, Stochas
 from xcbench.options import Content, Options, as_at_first, changed
 from xcbench.system import sealed, threads
 from xcbench.train import training
-from xcbench.train.rate import found
+from xcbench.train.rate import search
 from xcbench.train.training import Lane
 
 Numbers = dict[str, list[float]]
@@ -81,7 +81,7 @@ class Case:
         """Case of the settings of a cell."""
         protocol = changed(replace(dataset.protocol, split_seed=0))
         kept = {"reader": dataset.reader, "protocol": protocol}
-        maker = code.made_by(dataset, twin)
+        maker = code.maker_of(dataset, twin)
         if maker:
             kept[maker[0]] = asdict(maker[1]) | {"seed": 0}
         l2 = L2 if options.l2 or not stochastic(options) else 0.0
@@ -205,7 +205,7 @@ def _of_training(case: Case, sample: Dataset, order: np.ndarray) -> Numbers:
     columns = _columns(trace.curve)
     if settings.lr == AUTO:
         of = method, settings, sample.info, sample, case.engine, case.dtype
-        columns[TRIALS] = [*found(*of, seed=0, budget=BUDGET).losses]
+        columns[TRIALS] = [*search(*of, seed=0, budget=BUDGET).losses]
     columns[WEIGHTS] = [n for name in sorted(weights) for n in samples.projections(weights[name])]
     if case.lockstep and rate:
         lanes = [

@@ -14,7 +14,7 @@ from xcbench.core import engines, metrics
 from xcbench.core.dataset import Info
 from xcbench.core.engines import SIDE_BY_SIDE
 from xcbench.core.solvers import lockstep
-from xcbench.data import MAKERS, Missing, Unprepared, look_up, made_by, prepare
+from xcbench.data import MAKERS, Missing, Unprepared, look_up, maker_of, prepare
 from xcbench.data.external import external
 from xcbench.errors import UserError
 from xcbench.methods import registry
@@ -240,7 +240,7 @@ def _shown(settings: Config, info: Info | Unprepared | Missing, shared: Shared) 
         "reader": settings.dataset.reader,
         "protocol": shared(asdict, settings.dataset.protocol),
     }
-    maker = None if isinstance(info, Missing) else made_by(settings.dataset, info.twin)
+    maker = None if isinstance(info, Missing) else maker_of(settings.dataset, info.twin)
     if maker:
         dataset[maker[0]] = asdict(maker[1])
     return {

@@ -33,7 +33,7 @@ from xcbench.system import memory, threads
 from xcbench.system.processes import interrupted
 from xcbench.train import rate, training
 from xcbench.train.course import Trace
-from xcbench.train.rate import Found
+from xcbench.train.rate import Search
 from xcbench.train.training import Lane
 from xcbench.units import GIB, count
 
@@ -205,7 +205,7 @@ def _info(job: Job) -> Info:
     return job.info
 
 
-def _lane(job: Job, dataset: Dataset, search: Found | None = None) -> Lane:
+def _lane(job: Job, dataset: Dataset, search: Search | None = None) -> Lane:
     """Solver and untrained model, at the rate that was found or is set."""
     settings = job.settings
     method = registry.find(job.method).thing
@@ -217,12 +217,12 @@ def _lane(job: Job, dataset: Dataset, search: Found | None = None) -> Lane:
     return Lane(*built, asked.l2, search.seconds if search else 0.0)
 
 
-def _tried(job: Job, dataset: Dataset) -> Found | None:
+def _tried(job: Job, dataset: Dataset) -> Search | None:
     """The rate that trials find, where they are to find one."""
     settings = job.settings
     if settings.method.lr != AUTO:
         return None
-    return rate.found(
+    return rate.search(
         registry.find(job.method).thing,
         settings.method,
         _info(job),

@@ -46,8 +46,8 @@ CLIFF = 3.0  # times the same: a step below such a rate, longer trainings fall o
 
 
 @dataclass(frozen=True)
-class Found:
-    """What trials found.
+class Search:
+    """A search for a rate by trials.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Found:
         }
 
 
-def found(
+def search(
     method: Method,
     settings: Options,
     info: Info,
@@ -77,7 +77,7 @@ def found(
     dtype: str,
     seed: int,
     budget: Budget,
-) -> Found:
+) -> Search:
     """Find the rate of a method on a dataset; the same for a seed wherever it is looked for.
 
     Parameters
@@ -104,7 +104,7 @@ def found(
         most = PART * budget.seconds if budget.seconds else math.inf
         trials = Trials(built, few, judges, seed, watch, most)
         h = trials.best()
-    return Found(at(h), {at(h): loss for h, loss in trials.losses.items()}, watch.seconds)
+    return Search(at(h), {at(h): loss for h, loss in trials.losses.items()}, watch.seconds)
 
 
 @dataclass
