@@ -1,5 +1,6 @@
 """Calls side by side in forked processes."""
 
+import multiprocessing
 import os
 import sys
 
@@ -30,3 +31,18 @@ def test_several_items_have_processes_of_their_own_and_one_has_none():
 def test_what_fails_is_raised():
     with pytest.raises(ZeroDivisionError):
         forks.each(lambda n: 1 / n, [1, 0, 2])
+
+
+@several
+def test_a_daemon_which_may_have_no_processes_does_it_all_itself():
+    fork = multiprocessing.get_context("fork")
+    ours, theirs = fork.Pipe()
+
+    def serve() -> None:
+        theirs.send({*forks.each(lambda _: os.getpid(), range(4))})
+
+    daemon = fork.Process(target=serve, daemon=True)
+    daemon.start()
+    theirs.close()
+    assert ours.recv() == {daemon.pid}
+    daemon.join()
