@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy.lib._format_impl as npy
+import numpy.lib.format
 
 OPENS = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 OF_PATHS = ("mkdir", "rmdir", "unlink", "remove", "truncate", "chmod")
@@ -60,6 +60,7 @@ class Shim:
     def install(self) -> None:
         """Stand between this process and its files from now on."""
         builtins.open = io.open = self.open  # type: ignore[assignment]
+        npy = sys.modules.get("numpy.lib._format_impl", numpy.lib.format)  # before NumPy 2.3
         npy.isfileobj = lambda file: False  # else arrays are written past Python
         os.open, os.write = self.os_open, self.os_write  # type: ignore[assignment]
         ctypes.CDLL = self._library()  # type: ignore[misc]
