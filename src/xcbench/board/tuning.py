@@ -72,9 +72,8 @@ class Measurement:
         assert isinstance(job.info, Info)
         points = drawn(protocol, first, job.info, study)
         for rung in range(len(protocol.rungs)):
-            some = points[: protocol.survivors(rung)]
-            trials = [with_options(self._trial(study, rung), point) for point in some]
-            measured = self.run("tuning", trials)
+            trial, some = self._trial(study, rung), points[: protocol.survivors(rung)]
+            measured = self.run("tuning", [with_options(trial, point) for point in some])
             points = best_points(measured.rows, measured.curves, self.task.every_label) or points
         return points[0]
 
