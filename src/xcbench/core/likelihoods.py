@@ -24,7 +24,7 @@ from xcbench.core.objectives.augment_reduce import LOGISTIC, PROBIT, Link
 
 LINKS = {"probit": PROBIT, "logistic": LOGISTIC}
 FALL = 22.0  # nats below the highest point where the integrand is left
-CHUNK = 1 << 17  # differences of scores held at a time
+CHUNK = 1 << 15  # differences of scores held at a time: few enough to stay in the cache
 CHUNK_ROWS = 2048
 MOST = 5000  # points on a side: more only of a plateau, whose rest is nothing beside such a loss
 NEWTON = 100
