@@ -15,6 +15,7 @@ from typing import IO, TypeVar
 from xcbench.data import files
 from xcbench.errors import UserError
 from xcbench.system import durable
+from xcbench.units import printable
 
 Entry = TypeVar("Entry", zipfile.ZipInfo, tarfile.TarInfo)
 BLOCK = 1 << 20
@@ -116,7 +117,7 @@ def _only(entries: list[tuple[str, Entry]], member: str) -> Entry:
     ]
     matches = exact or ending or named
     if len(matches) != 1:
-        names = ", ".join(name for name, _ in entries[:SHOWN]) or "none"
+        names = ", ".join(printable(name) for name, _ in entries[:SHOWN]) or "none"
         raise UserError(
             f"the archive holds {len(matches) or 'no'} files {member}; its members are {names}"
             + (", …" if len(entries) > SHOWN else "")
