@@ -279,7 +279,7 @@ def test_a_plan_says_once_that_a_cell_is_damaged(tmp_path: Path, capsys) -> None
     where = cells.folder(tmp_path, job.cell.cell)
     where.mkdir(parents=True)
     (where / cells.CELL).write_text("{}")
-    assert execute.execute([settings]) == 0
+    assert execute.execute([job]) == 0
     shown = capsys.readouterr()
     assert shown.err.count("is damaged") == 1 and "1 cell, 1 to run" in shown.out
 
