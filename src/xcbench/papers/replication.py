@@ -195,7 +195,7 @@ def _follows(row: Mapping[str, str], unit: str) -> bool:
         return row["kind"] in verdicts.KINDS and row["verdict"] in verdicts.UNMEASURED
     others = published.others(*(row[name] for name in KEY))
     number = verdicts.Printed(row["published"], row["metric"], unit, row["kind"], others)
-    measured, seeds = float(row["measured"]), int(row["seeds"].split()[0])
+    measured, seeds = float(row["measured"]), int(row["seeds"].partition(" ")[0])
     return row["verdict"] in verdicts.possible(number, measured, seeds, row["variant"])
 
 
