@@ -15,7 +15,7 @@ from xcbench.core.dataset import Info
 from xcbench.methods import registry
 from xcbench.papers.run import Runner, tables
 from xcbench.plan import planning
-from xcbench.plan.planning import Job
+from xcbench.plan.job import Job
 from xcbench.run import runner
 
 NAMES = ("umax", "ove", "ar", "adv", "memoir", "scent")

@@ -20,7 +20,7 @@ from xcbench.data import Missing
 from xcbench.papers import PARTS
 from xcbench.papers.run import Runner, tables
 from xcbench.plan.code import Change
-from xcbench.plan.planning import Job
+from xcbench.plan.job import Job
 from xcbench.store.cell import FINAL
 
 HOUR = 3600.0

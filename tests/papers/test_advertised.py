@@ -13,6 +13,7 @@ from xcbench.committed.results_cache import ResultsCache
 from xcbench.config import presets
 from xcbench.papers import PARTS, Grid
 from xcbench.plan import planning, sweeps
+from xcbench.plan.job import Job
 from xcbench.store.cell import FINAL
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,10 +56,10 @@ def test_a_preset_gives_committed_cells(paper: str, tmp_path: Path) -> None:
     assert not wrong
 
 
-def _some_jobs(preset: str, ran: pd.DataFrame, tuned: bool, runs_dir: Path) -> list[planning.Job]:
+def _some_jobs(preset: str, ran: pd.DataFrame, tuned: bool, runs_dir: Path) -> list[Job]:
     """Points of the first dataset and method that a preset has, or of all datasets if tuned."""
     names = ["dataset"] if tuned else ["dataset", "method"]
-    jobs: list[planning.Job] = []
+    jobs: list[Job] = []
     for point in ran[names].drop_duplicates().to_dict("records"):
         wanted = {str(name): str(value) for name, value in point.items()}
         sweep = sweeps.of_experiment(preset, {"runs_dir": str(runs_dir), **wanted})

@@ -17,6 +17,7 @@ from xcbench.cli.paper import paper
 from xcbench.errors import UserError
 from xcbench.papers import run
 from xcbench.plan import planning
+from xcbench.plan.job import Job
 
 
 def test_a_plan_writes_nothing(fresh: Place) -> None:
@@ -72,7 +73,7 @@ def test_values_are_the_same_however_they_are_written(fresh: Place) -> None:
 def test_points_are_planned_once(fresh: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     job, planned = planning._job, []
 
-    def count(*given: Any) -> planning.Job:
+    def count(*given: Any) -> Job:
         planned.append(job(*given))
         return planned[-1]
 
@@ -88,7 +89,7 @@ def test_launches_at_the_same_time_keep_the_rows_of_one_another(
 ) -> None:
     execute = run.execute
 
-    def execute_beside_another(planned: list[planning.Job]) -> int:
+    def execute_beside_another(planned: list[Job]) -> int:
         monkeypatch.setattr(run, "execute", execute)
         # The other launch begins and ends while this one runs its cells.
         assert fresh.launch(grid="sums", part="runs", dataset="digits", seed="0") == 0

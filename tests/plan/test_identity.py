@@ -15,7 +15,7 @@ from xcbench.core import engines, metrics
 from xcbench.data.settings import DatasetSettings, Protocol, Source, SyntheticSettings
 from xcbench.methods.umax import UmaxOptions
 from xcbench.plan.planning import jobs
-from xcbench.store import cells
+from xcbench.store.cell import identity as of_content
 
 NAN = float("nan")
 
@@ -35,9 +35,9 @@ def test_identity_does_not_depend_on_the_order_of_keys() -> None:
         return {name: turned(value[name]) for name in reversed(value)}
 
     assert list(turned(CONTENT)) != list(CONTENT)
-    assert cells.identity(turned(CONTENT)) == cells.identity(CONTENT)
-    assert len(cells.identity(CONTENT)) == 16
-    int(cells.identity(CONTENT), 16)
+    assert of_content(turned(CONTENT)) == of_content(CONTENT)
+    assert len(of_content(CONTENT)) == 16
+    int(of_content(CONTENT), 16)
 
 
 def test_identity_depends_on_every_value() -> None:
@@ -48,7 +48,7 @@ def test_identity_depends_on_every_value() -> None:
         else:
             yield path
 
-    seen = {cells.identity(CONTENT)}
+    seen = {of_content(CONTENT)}
     paths = list(leaves(CONTENT))
     for path in paths:
         changed = copy.deepcopy(CONTENT)
@@ -56,13 +56,13 @@ def test_identity_depends_on_every_value() -> None:
         for name in path[:-1]:
             inside = inside[name]
         inside[path[-1]] = "other"
-        seen.add(cells.identity(changed))
+        seen.add(of_content(changed))
     assert len(seen) == 1 + len(paths)
 
 
 def test_identity_refuses_what_is_no_number() -> None:
     with pytest.raises(ValueError, match="JSON"):
-        cells.identity({"lr": NAN})
+        of_content({"lr": NAN})
 
 
 def settings(runs_dir: Path) -> Config:

@@ -20,6 +20,7 @@ from xcbench.data.settings import DatasetSettings, SyntheticSettings
 from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.plan import planning, sweeps
+from xcbench.plan.job import Job
 from xcbench.plan.sweeps import Composer
 from xcbench.run import objective
 from xcbench.run.execute import run, run_by
@@ -189,6 +190,6 @@ def test_a_job_is_the_same_from_its_json(tmp_path: Path) -> None:
     base = Config(dataset=dataset, runs_dir=str(tmp_path), data_dir=str(tmp_path))
     for name, method in registry.builtin().items():
         (job,) = planning.jobs([replace(base, method=method.schema(name=name))], complete=False)
-        copy = planning.Job.of_json(job.to_json())
+        copy = Job.of_json(job.to_json())
         assert (copy.settings, copy.info, copy.lockstep) == (job.settings, job.info, job.lockstep)
         assert copy.to_json() == job.to_json() and copy.cell.curve.equals(job.cell.curve)

@@ -22,7 +22,7 @@ from xcbench.config.settings import Budget, Config
 from xcbench.core.dataset import Dataset
 from xcbench.data.settings import DatasetSettings
 from xcbench.methods import options
-from xcbench.plan import planning
+from xcbench.plan.job import Job
 from xcbench.run import runner
 from xcbench.run.leases import Leases, Queue
 from xcbench.store import cells
@@ -164,7 +164,7 @@ def test_two_launches_share_the_cells(tmp_path: Path) -> None:
     assert_frame_equal(frame, expected, check_exact=True)
 
 
-def a_job(tmp_path: Path, **budget: float) -> planning.Job:
+def a_job(tmp_path: Path, **budget: float) -> Job:
     cell = made_cells.make(status="failed")
     settings = Config(
         dataset=DatasetSettings(name="digits", reader="digits"),
@@ -172,7 +172,7 @@ def a_job(tmp_path: Path, **budget: float) -> planning.Job:
         budget=Budget(**budget),
         runs_dir=str(tmp_path),
     )
-    return planning.Job(settings, None, cell, "none", "umax", {}, cell.label)  # type: ignore[arg-type]
+    return Job(settings, None, cell, "none", "umax", {}, cell.label)  # type: ignore[arg-type]
 
 
 def test_a_claim_is_exclusive_and_leaves_nothing(tmp_path: Path) -> None:
@@ -241,7 +241,7 @@ def test_an_interrupt_that_a_library_swallows_ends_the_launch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def swallowing(
-        jobs: list[planning.Job], cells: list[Cell], watch: Callable[[float], None]
+        jobs: list[Job], cells: list[Cell], watch: Callable[[float], None]
     ) -> list[Cell]:
         try:
             signal.raise_signal(signal.SIGINT)
@@ -266,9 +266,7 @@ def test_each_cell_has_one_thread_and_libraries_are_looked_for_after_imports_alo
 ) -> None:
     inside, searches = [], []
 
-    def look(
-        jobs: list[planning.Job], cells: list[Cell], watch: Callable[[float], None]
-    ) -> list[Cell]:
+    def look(jobs: list[Job], cells: list[Cell], watch: Callable[[float], None]) -> list[Cell]:
         inside.append({library["num_threads"] for library in threadpool_info()})
         return cells
 

@@ -28,6 +28,7 @@ from xcbench.plan import identity, planning
 from xcbench.run import execute
 from xcbench.store import cells, grids
 from xcbench.store.cell import Cell
+from xcbench.store.cell import identity as of_content
 from xcbench.system import sealed
 
 SHAPE = {"classes": 3, "features": 2, "twin": False}
@@ -50,7 +51,7 @@ def planned(**changes) -> Cell:
     }
     cell = replace(
         make(lr=0.1, engine="numpy"),
-        cell=cells.identity(content),
+        cell=of_content(content),
         content=content,
         config=whole,
         method_version=content["version"],

@@ -21,8 +21,9 @@ from xcbench.core.dataset import Info
 from xcbench.data import prepare
 from xcbench.errors import UserError
 from xcbench.plan import planning
-from xcbench.plan.planning import Job
+from xcbench.plan.job import Job
 from xcbench.store import cells, results
+from xcbench.store.cell import ENDED
 from xcbench.store.ordering import best_of_each
 
 FIRST = 0.6  # share of the time in which methods run at their defaults
@@ -119,7 +120,7 @@ class Comparison:
         code = limits.isolated(partial(_silently, partial(limits.within, limit, [job])))
         self.interrupted = code == limits.INTERRUPTED
         cell = cells.usable(Path(job.settings.runs_dir), job.cell.cell)
-        if cell is None or cell.status not in tuning.ENDED:
+        if cell is None or cell.status not in ENDED:
             why = (
                 f": {cell.message or cell.status}" if cell else " in this time; try more seconds=…"
             )

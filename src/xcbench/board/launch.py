@@ -21,7 +21,7 @@ from xcbench.config.settings import Config
 from xcbench.errors import UserError
 from xcbench.papers.run import cells_of, tables
 from xcbench.plan import planning, sweeps
-from xcbench.plan.planning import Job
+from xcbench.plan.job import Job
 from xcbench.store import cells
 from xcbench.system.processes import INTERRUPTED
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from xcbench.plan.planning import Job
+from xcbench.plan.job import Job
 from xcbench.run import runner
 from xcbench.run.execute import execute
 from xcbench.system.processes import INTERRUPTED

@@ -14,6 +14,7 @@ from xcbench.board.protocol import LINES, REFERENCE, Protocol
 from xcbench.committed import code_table
 from xcbench.papers.run import tables
 from xcbench.store import commits
+from xcbench.store.cell import ENDED
 from xcbench.store.ordering import best_of_each
 
 RANKED, LINE, ONCE, OVER = "ranked", "line", "one run", "over its seconds"  # roles of a method
@@ -118,7 +119,7 @@ def _checkpoints(rows: pd.DataFrame, curves: pd.DataFrame, protocol: Protocol) -
 def _stopped(curves: pd.DataFrame, protocol: Protocol) -> pd.DataFrame:
     """Cells at the checkpoint that is best by the criterion of their method and task."""
     every = {task.name: task.every_label for task in protocol.tasks}
-    ended = curves[curves["status"].isin(tuning.ENDED)]
+    ended = curves[curves["status"].isin(ENDED)]
     parts = [
         best_of_each(part, tuning.criterion(part, every[str(task)]), "cell")
         for (task, _), part in ended.groupby(BY)
@@ -156,7 +157,7 @@ def _summary(
     every = pd.MultiIndex.from_product([measured, methods], names=BY)
     cells = finals.groupby(BY)
     counts = {
-        "trials": tried[tried["status"].isin((*tuning.ENDED, "diverged"))].groupby(BY).size(),
+        "trials": tried[tried["status"].isin((*ENDED, "diverged"))].groupby(BY).size(),
         "seeds": cells.size(),
         "stopped": finals[finals["status"] == "done"].groupby(BY).size(),
     }

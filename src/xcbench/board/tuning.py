@@ -24,7 +24,7 @@ from xcbench.methods import registry
 from xcbench.methods.method import Method, default_rate, with_rate
 from xcbench.methods.options import MethodOptions
 from xcbench.plan import planning
-from xcbench.store.cell import ENDED as ENDED
+from xcbench.store.cell import ENDED
 from xcbench.store.ordering import best_first, best_of_each
 
 POINT = ("lr", "method.l2", *(f"method.{name}" for name in PENALTIES))

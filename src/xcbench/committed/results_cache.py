@@ -26,7 +26,7 @@ from xcbench.methods.options import AUTO
 from xcbench.options import Content
 from xcbench.plan import code, identity
 from xcbench.plan.code import Change, Code
-from xcbench.plan.planning import Job
+from xcbench.plan.job import Job
 from xcbench.store import checkpoints, results
 from xcbench.store.cell import CURVE_COLUMNS, FINAL, Cell
 from xcbench.system import durable, locks

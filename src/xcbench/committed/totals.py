@@ -12,8 +12,8 @@ import pandas as pd
 from xcbench.data import Missing
 from xcbench.plan import planned, stored
 from xcbench.plan.code import Change
+from xcbench.plan.job import Job
 from xcbench.plan.planned import TO_RUN, VALID
-from xcbench.plan.planning import Job
 from xcbench.plan.stored import STALE
 from xcbench.store.cell import FINAL
 from xcbench.units import duration

@@ -19,7 +19,7 @@ from xcbench.core.statistics import log_prior
 from xcbench.data import Missing
 from xcbench.errors import writing
 from xcbench.plan import planning
-from xcbench.plan.planning import Job
+from xcbench.plan.job import Job
 from xcbench.show.section import Section
 from xcbench.show.table import Table
 from xcbench.system import durable, locks

@@ -17,7 +17,8 @@ from xcbench.errors import UserError
 from xcbench.papers.columns import TRAIN_LOG_LOSS, Column
 from xcbench.papers.verdicts import NO_DATA
 from xcbench.show.formats import NONE
-from xcbench.show.summary import ENDED, at_best_rate
+from xcbench.show.summary import at_best_rate
+from xcbench.store.cell import ENDED
 from xcbench.store.ordering import best_of_each
 
 BEST = "best"

@@ -24,11 +24,12 @@ from xcbench.papers import LOSS, PARTS, Grid, Measured, Paper, priors
 from xcbench.papers.rows import stopped
 from xcbench.plan import planning, stored, sweeps
 from xcbench.plan.code import Change
-from xcbench.plan.planning import Job
+from xcbench.plan.job import Job
 from xcbench.plan.sweeps import Composer, ExperimentComposer
 from xcbench.run.execute import execute
-from xcbench.show.summary import ENDED, at_best_rate, edge
+from xcbench.show.summary import at_best_rate, edge
 from xcbench.store import cells
+from xcbench.store.cell import ENDED
 from xcbench.system import sources
 from xcbench.system.processes import INTERRUPTED
 from xcbench.units import count

@@ -21,7 +21,7 @@ from xcbench.data import Missing
 from xcbench.papers import Paper
 from xcbench.papers.run import Runner, tables
 from xcbench.plan import planning
-from xcbench.plan.planning import Job
+from xcbench.plan.job import Job
 from xcbench.run.execute import execute
 from xcbench.store import cells, checkpoints, results
 from xcbench.units import count

@@ -10,7 +10,7 @@ from xcbench.methods import registry
 from xcbench.methods.method import Method
 from xcbench.options import Content, Options, changed
 from xcbench.plugins import PluginRef
-from xcbench.store import cells
+from xcbench.store.cell import identity as of_content
 
 T = TypeVar("T")
 
@@ -31,7 +31,7 @@ class Shared:
 
 def identity(settings: Config, name: str, digest: str, engine: str) -> str:
     """Identity of a cell: the hash of its content."""
-    return cells.identity(content(settings, name, digest, engine))
+    return of_content(content(settings, name, digest, engine))
 
 
 def content(settings: Config, name: str, digest: str, engine: str) -> Content:

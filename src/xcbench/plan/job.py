@@ -14,10 +14,10 @@ from xcbench.data.settings import DatasetSettings
 from xcbench.methods import registry
 from xcbench.options import Content
 from xcbench.store import cells
-from xcbench.store.cell import Cell
+from xcbench.store.cell import CURVE_COLUMNS, Cell
 from xcbench.system import sealed
 
-NO_CURVE = pd.DataFrame(columns=cells.CURVE_COLUMNS)  # to make one takes a millisecond
+NO_CURVE = pd.DataFrame(columns=CURVE_COLUMNS)  # to make one takes a millisecond
 STATES = {kind.__name__: kind for kind in (Info, Unprepared, Missing)}  # of a dataset
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from xcbench.data import Missing
 from xcbench.plan import stored
 from xcbench.plan.code import Change
-from xcbench.plan.planning import Job, memory_estimate
+from xcbench.plan.job import Job
+from xcbench.plan.planning import memory_estimate
 from xcbench.plan.stored import STALE
 from xcbench.units import MIB
 

@@ -23,10 +23,9 @@ from xcbench.options import Content
 from xcbench.plan import code
 from xcbench.plan.fingerprint import Case
 from xcbench.plan.identity import Shared, content_of, versions_of
-from xcbench.plan.job import NO_CURVE
-from xcbench.plan.job import Job as Job
-from xcbench.store import cells, results
-from xcbench.store.cell import Cell
+from xcbench.plan.job import NO_CURVE, Job
+from xcbench.store import results
+from xcbench.store.cell import Cell, identity
 from xcbench.store.profile import LAUNCH
 from xcbench.system import sources
 from xcbench.units import count
@@ -132,7 +131,7 @@ def _job(settings: Config, info: Info | Unprepared | Missing, shared: Shared) ->
     content = content_of(settings, info.name, info.digest, engine, versions, shared)
     as_missing = content_of(asked, settings.dataset.name, "missing", engine, versions, shared)
     cell = Cell(
-        cell=cells.identity(content),
+        cell=identity(content),
         dataset=info.name,
         method=settings.method.name,
         seed=settings.seed,
@@ -150,7 +149,7 @@ def _job(settings: Config, info: Info | Unprepared | Missing, shared: Shared) ->
         settings=settings,
         info=_lacking(problem, method.lacks(settings.method), info) or info,
         cell=cell,
-        as_skipped=cells.identity(as_missing),
+        as_skipped=identity(as_missing),
         method=plugin.reference,
         origins={f"{kind}_from": ref.origin for kind, ref in outside.items() if ref and ref.origin},
         label=cell.label,
@@ -177,7 +176,7 @@ def _in_lockstep(
     if not lockstep.takes(method.build(with_rate(method, settings.method, info), info)):
         return None
     shared = {key: it for key, it in cell.content["method"].items() if key not in ("lr", "l2")}
-    return cells.identity({**cell.content, "method": shared})
+    return identity({**cell.content, "method": shared})
 
 
 def _check(settings: Config, method: Method, info: Info) -> None:

@@ -13,9 +13,9 @@ import pandas as pd
 from xcbench.errors import UserError
 from xcbench.plan import code
 from xcbench.plan.code import Change, Code
-from xcbench.plan.planning import Job
+from xcbench.plan.job import Job
 from xcbench.store import cells, checkpoints, results
-from xcbench.store.cell import Cell
+from xcbench.store.cell import FINAL, Cell
 from xcbench.system import memory, sources
 from xcbench.units import count
 
@@ -55,7 +55,7 @@ def _stored(runs_dir: Path, job: Job, cell: Cell) -> Stored:
     fatal = cell.status == "failed" and (cell.message or "").startswith(memory.KILLED)
     if fatal:
         return Stored(cell.started, cell.status, Change())
-    if cell.status not in cells.FINAL:
+    if cell.status not in FINAL:
         return Stored(cell.started, None, Change())
     record = Code.of(cell.code)
     change = code.change(record)
@@ -70,9 +70,7 @@ def changes(stored: Iterable[Cell]) -> dict[str, Change]:
     """What became of the code of cells that ended, by identity."""
     with sources.remembered():
         return {
-            cell.cell: code.change(Code.of(cell.code))
-            for cell in stored
-            if cell.status in cells.FINAL
+            cell.cell: code.change(Code.of(cell.code)) for cell in stored if cell.status in FINAL
         }
 
 

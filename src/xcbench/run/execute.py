@@ -14,8 +14,9 @@ from xcbench.data import Missing
 from xcbench.errors import UserError
 from xcbench.options import check_name
 from xcbench.plan import stored
+from xcbench.plan.job import Job
 from xcbench.plan.planned import TO_RUN, states
-from xcbench.plan.planning import Job, jobs
+from xcbench.plan.planning import jobs
 from xcbench.run import executors, halving, runner, workers
 from xcbench.run.executors import elsewhere
 from xcbench.run.leases import Queue

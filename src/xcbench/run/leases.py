@@ -20,7 +20,7 @@ from xcbench.core.dataset import Info
 from xcbench.core.engines import SIDE_BY_SIDE
 from xcbench.core.solvers import lockstep
 from xcbench.errors import writing
-from xcbench.plan.planning import Job
+from xcbench.plan.job import Job
 from xcbench.store import cells
 from xcbench.store.cell import Cell
 from xcbench.system import durable, memory

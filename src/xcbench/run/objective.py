@@ -10,6 +10,7 @@ from xcbench.core.metrics import of_column
 from xcbench.errors import UserError
 from xcbench.plan import planning
 from xcbench.store import cells, checkpoints
+from xcbench.store.cell import FINAL
 
 
 def of_point(settings: Config) -> float:
@@ -24,7 +25,7 @@ def of_point(settings: Config) -> float:
     """
     (job,) = planning.jobs([settings], complete=False)
     cell = cells.usable(Path(settings.runs_dir), job.cell.cell)
-    if cell is None or cell.status not in cells.FINAL:
+    if cell is None or cell.status not in FINAL:
         why = f"{cell.status}: {cell.message}" if cell else "not there"
         raise UserError(f"{job.label} has no objective: it is {why}")
     if cell.status == "diverged":

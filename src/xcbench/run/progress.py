@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from xcbench.plan.planning import Job
+from xcbench.plan.job import Job
 from xcbench.store.cell import Cell
 from xcbench.system.bar import Bar
 from xcbench.system.terminal import RED, YELLOW, afresh, filled, styled

@@ -13,7 +13,7 @@ from xcbench.core.dataset import Dataset
 from xcbench.core.models.model import Model
 from xcbench.errors import UserError
 from xcbench.plan.code import Change, Code, change
-from xcbench.plan.planning import Job
+from xcbench.plan.job import Job
 from xcbench.store import cells
 from xcbench.store.cell import Cell
 from xcbench.train.evaluator import Evaluator

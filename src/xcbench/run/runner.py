@@ -24,11 +24,11 @@ from xcbench.methods import registry
 from xcbench.methods.method import with_rate
 from xcbench.methods.options import AUTO
 from xcbench.plan import code, planning
-from xcbench.plan.planning import Job, cache_dir, memory_estimate
+from xcbench.plan.job import Job
+from xcbench.plan.planning import cache_dir, memory_estimate
 from xcbench.run import reevaluation
 from xcbench.store import environment
-from xcbench.store.cell import Cell
-from xcbench.store.cells import identity
+from xcbench.store.cell import Cell, identity
 from xcbench.system import memory, threads
 from xcbench.system.processes import interrupted
 from xcbench.train import rate, training

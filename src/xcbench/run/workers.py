@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import NamedTuple
 
-from xcbench.plan.planning import Job
+from xcbench.plan.job import Job
 from xcbench.run import runner
 from xcbench.run.leases import Queue
 from xcbench.store.cell import Cell

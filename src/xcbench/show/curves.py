@@ -11,8 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from xcbench.show import style
-from xcbench.show.summary import ENDED, best
+from xcbench.show.summary import best
 from xcbench.show.variants import natural
+from xcbench.store.cell import ENDED
 
 CLOCKS = {"epoch": "epochs", "train_seconds": "training seconds"}
 

@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 from xcbench.core.metrics import of_column
 from xcbench.show import style
 from xcbench.show.curves import draw_line, over_seeds
-from xcbench.show.summary import ENDED
+from xcbench.store.cell import ENDED
 
 LOSS = "train_log_loss"
 COLUMNS = ["label", "cell", "status", "epoch", "loss"]

@@ -7,8 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from xcbench.show import style
-from xcbench.show.summary import ENDED, best
+from xcbench.show.summary import best
 from xcbench.show.variants import natural
+from xcbench.store.cell import ENDED
 
 PANELS = [["train_log_loss", "test_log_loss"], ["train_error", "test_error"]]
 

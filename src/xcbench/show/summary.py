@@ -9,8 +9,7 @@ import pandas as pd
 from xcbench.core.metrics import in_tables, of_column
 from xcbench.methods.options import AUTO
 from xcbench.show.variants import natural
-from xcbench.store.cell import ENDED as ENDED
-from xcbench.store.cell import FINAL, STATUSES, Cell
+from xcbench.store.cell import ENDED, FINAL, STATUSES, Cell
 from xcbench.store.results import BY
 
 TRAINING, VALIDATION = "train_log_loss", "validation_log_loss"  # by which rates are chosen

@@ -19,11 +19,12 @@ from xcbench.data.inputs import Inputs
 from xcbench.errors import UserError, one_line, reason, writing
 from xcbench.options import Content
 from xcbench.store import curve_file
-from xcbench.store.cell import CURVE_COLUMNS as CURVE_COLUMNS
-from xcbench.store.cell import FINAL as FINAL
-from xcbench.store.cell import STATUSES as STATUSES
-from xcbench.store.cell import Cell, check_settings, of_its_settings
-from xcbench.store.cell import identity as identity
+from xcbench.store.cell import (
+    FINAL,
+    Cell,
+    check_settings,
+    of_its_settings,
+)
 from xcbench.system import arrays as checked
 from xcbench.system import durable, sealed
 

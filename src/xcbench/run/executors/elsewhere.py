@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from xcbench.plan.planning import Job
+from xcbench.plan.job import Job
 from xcbench.run.executors.task import Handle, Result, Task
 from xcbench.run.leases import Queue
 from xcbench.run.workers import Outcome, shared

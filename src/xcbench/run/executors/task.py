@@ -16,7 +16,7 @@ from typing import Any
 import xcbench
 from xcbench import plugins
 from xcbench.errors import UserError
-from xcbench.plan.planning import Job
+from xcbench.plan.job import Job
 from xcbench.run import runner
 from xcbench.store import cells
 
