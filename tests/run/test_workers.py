@@ -176,3 +176,20 @@ def test_a_worker_ends_in_silence_when_its_launch_was_killed(
     worker.send("what nobody reads")
     launch.close()
     workers._serve(worker)
+
+
+def test_a_daemon_which_may_have_no_processes_runs_all_cells_itself(tmp_path: Path) -> None:
+    """As of ``multiprocessing.Pool``."""
+    code = (
+        "import multiprocessing, xcbench\n"
+        "def run(folder):\n"
+        "    grid = {'dataset': 'blobs', 'method': 'ove', 'lr': 0.1, 'seed': [0, 1]}\n"
+        "    options = {'workers': 2, 'mlflow': False, 'verbose': 0, 'budget__epochs': 1}\n"
+        "    return list(xcbench.run(**grid, **options, runs_dir=folder)['status'])\n"
+        "with multiprocessing.get_context('fork').Pool(1) as pool:\n"
+        f"    print(pool.map(run, [{str(tmp_path)!r}]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.stdout.strip() == "[['done', 'done']]", done.stderr

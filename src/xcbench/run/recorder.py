@@ -20,7 +20,7 @@ from xcbench.errors import UserError, one_line
 from xcbench.store import cells
 from xcbench.store.cell import Cell
 from xcbench.system import durable
-from xcbench.system.processes import end_with_parent, spawned
+from xcbench.system.processes import childless, end_with_parent, spawned
 from xcbench.track import tracking
 from xcbench.track.mlflow_target import Target
 from xcbench.units import count
@@ -128,7 +128,7 @@ class Recorder:
             self._warn(problem)
 
     def _start(self, outbox: Outbox) -> None:
-        if multiprocessing.current_process().daemon:  # which may have no process of its own
+        if childless():
             return
         self.pipe, self.process = spawned(_record, outbox)
 

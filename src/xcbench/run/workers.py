@@ -17,7 +17,7 @@ from xcbench.run import runner
 from xcbench.run.leases import Queue
 from xcbench.store.cell import Cell
 from xcbench.system import memory, threads
-from xcbench.system.processes import end_with_parent, spawned
+from xcbench.system.processes import childless, end_with_parent, spawned
 
 PAUSE = 0.5  # seconds between looks at what other launches run
 
@@ -48,10 +48,10 @@ def run(
     Parameters
     ----------
     queue : the jobs.
-    workers : number of processes; 1 runs the jobs in this one.
+    workers : number of processes; 1, or a process that may start none, runs the jobs in this one.
     begin, watch : called at a job's start and with its progress, if one runs at a time.
     """
-    if workers == 1:
+    if workers == 1 or childless():
         while queue:
             taken = queue.take()
             if taken is None:

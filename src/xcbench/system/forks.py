@@ -24,8 +24,7 @@ def each(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Resu
     """
     some = list(items)
     cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1
-    daemon = multiprocessing.current_process().daemon  # which may have no process of its own
-    if daemon or min(cores, len(some)) < 2:
+    if processes.childless() or min(cores, len(some)) < 2:
         return [function(item) for item in some]
     with processes.without_signals():
         calls = [lambda item=item: function(item) for item in some]

@@ -29,6 +29,11 @@ SPAWN = multiprocessing.get_context("spawn")
 PATIENCE = 10.0  # seconds for a command to end by itself
 
 
+def childless() -> bool:
+    """Whether this process may start none: a daemon of multiprocessing, such as one of a pool."""
+    return multiprocessing.current_process().daemon
+
+
 def spawned(target: Callable[..., None], *arguments: object) -> tuple[Connection, BaseProcess]:
     """A process that gets an end of a pipe, then these arguments; with the other end."""
     pipe, other = SPAWN.Pipe()
