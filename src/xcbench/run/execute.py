@@ -13,10 +13,9 @@ from xcbench.core.dataset import Info
 from xcbench.data import Missing
 from xcbench.errors import UserError
 from xcbench.options import check_name
-from xcbench.plan import stored
+from xcbench.plan import planning, stored
 from xcbench.plan.job import Job
 from xcbench.plan.planned import TO_RUN, states
-from xcbench.plan.planning import jobs
 from xcbench.run import executors, halving, runner, workers
 from xcbench.run.executors import elsewhere
 from xcbench.run.leases import Queue
@@ -105,7 +104,7 @@ def _say_next(launched: Sequence[Job], ended: Ended | None) -> None:
 def planned(configurations: Sequence[Config], complete: bool = True) -> list[Job]:
     """Distinct jobs of a launch."""
     _check_launch(configurations)
-    distinct = jobs(configurations, complete)
+    distinct = planning.jobs(configurations, complete)
     if complete and len(distinct) < len(configurations):
         print(f"the grid has {len(configurations)} points, of which {len(distinct)} are different")
     return distinct
