@@ -14,7 +14,7 @@ import pytest
 import scipy.sparse as sp
 from matplotlib.figure import Figure
 
-from xcbench.board import advice, comparisons, conclusions, limits, protocol, results, tuning
+from xcbench.board import advice, comparisons, conclusions, limits, page, protocol, results, tuning
 from xcbench.board.advice import Needs
 from xcbench.board.comparison import Comparison
 from xcbench.board.launch import Launch
@@ -219,7 +219,7 @@ def test_methods_are_compared_with_the_leader_by_signed_ranks() -> None:
     assert ranked.loc["bad", "p by Holm"] == pytest.approx(4 / 256)
     assert ranked.loc["fair", "p by Holm"] == pytest.approx(4 / 256)
     assert dict(ranked["result"]) == {"good": "leader", "fair": "behind", "bad": "behind"}
-    assert comparisons.decided_pairs(a_board(), "test_log_loss") == (3, 3)
+    assert comparisons.decided_pairs(a_board(), "test_log_loss") == (3, 3, 3)
 
 
 def test_a_task_is_measured_without_a_method_that_is_not_installed_any_more() -> None:
@@ -233,7 +233,15 @@ def test_a_task_is_measured_without_a_method_that_is_not_installed_any_more() ->
 
 def test_too_few_tasks_tell_nothing_apart() -> None:
     board = board_of({"a": [[1.0], [1.0]], "b": [[2.0], [3.0]]}, {"a": [1, 1], "b": [2, 2]})
-    assert set(comparisons.ranked(board)["result"]) == {"leader", "no difference found"}
+    ranked = comparisons.ranked(board)
+    assert set(ranked["result"]) == {"leader", "no difference found"}
+    log_loss = ranked[ranked["measure"] == "test_log_loss"]
+    assert "(by Holm none of 1 can be, on 2 tasks)" in page.leading(
+        board, "test_log_loss", log_loss
+    )
+    ranked = comparisons.ranked(a_board())
+    log_loss = ranked[ranked["measure"] == "test_log_loss"]
+    assert "by Holm" not in page.leading(a_board(), "test_log_loss", log_loss)
 
 
 def test_a_method_without_a_number_ranks_last_and_has_no_test() -> None:
@@ -242,7 +250,7 @@ def test_a_method_without_a_number_ranks_last_and_has_no_test() -> None:
     ranked = comparisons.ranked(board)
     ranked = ranked[ranked["measure"] == "test_log_loss"].set_index("method")
     assert dict(ranked["average rank"]) == {"a": 1.5, "c": 2.0, "b": 2.5}
-    assert np.isnan(ranked.loc["b", "p"]) and ranked.loc["b", "result"] == "no difference found"
+    assert np.isnan(ranked.loc["b", "p"]) and ranked.loc["b", "result"] == "not tested"
 
 
 def test_an_interval_is_over_tasks_and_seeds_together() -> None:

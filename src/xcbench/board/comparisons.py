@@ -11,12 +11,13 @@ from scipy import stats
 
 from xcbench.board.results import CHOOSING, MEASURES, Board
 from xcbench.core.metrics import of_column
-from xcbench.show.effects import CONFIDENCE, Effect, holm
+from xcbench.show.effects import CONFIDENCE, Effect, holm, jointly
 
 DRAWS = 2000  # of a bootstrap
 ENDS = ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2)
 RANKS = ["measure", "method", "average rank", "low", "high", "p", "p by Holm", "result", "tasks"]
 LEADER, SAME, BEHIND, AHEAD = "leader", "no difference found", "behind", "ahead"
+UNTESTED = "not tested"  # for want of a number on a task
 
 
 def ranked(board: Board) -> pd.DataFrame:
@@ -49,6 +50,7 @@ def ranked(board: Board) -> pd.DataFrame:
         )
         side = np.where(behind.median() > 0, BEHIND, AHEAD)
         table["result"] = np.where(table["p by Holm"] <= 1 - CONFIDENCE, side, SAME)
+        table.loc[table["p"].isna(), "result"] = UNTESTED
         table.loc[table["method"] == lead, "result"] = LEADER
         tables.append(table.sort_values("average rank", kind="stable")[RANKS])
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=RANKS)
@@ -109,11 +111,20 @@ def signed_ranks(differences: pd.Series) -> float:
     return float(stats.wilcoxon(differences).pvalue) if differences.any() else 1.0
 
 
-def decided_pairs(board: Board, measure: str) -> tuple[int, int]:
-    """Pairs of methods that Wilcoxon's test tells apart after Holm over all, and all pairs."""
+def decided_pairs(board: Board, measure: str) -> tuple[int, int, int]:
+    """Pairs of methods that Wilcoxon's test tells apart: after Holm, jointly, and all pairs."""
     values = losses(board, measure).dropna(axis="columns")
-    p = [signed_ranks(values[one] - values[other]) for one, other in combinations(values, 2)]
-    return sum(it <= 1 - CONFIDENCE for it in holm(p)), len(p)
+    pairs = [values[one] - values[other] for one, other in combinations(values, 2)]
+    together = jointly(np.transpose(pairs)) if pairs else ()
+    by_holm, joint = (
+        sum(it <= 1 - CONFIDENCE for it in p) for p in (holm([*map(signed_ranks, pairs)]), together)
+    )
+    return by_holm, joint, len(pairs)
+
+
+def decidable(tasks: int, comparisons: int) -> bool:
+    """Whether Wilcoxon's smallest p over some tasks stays small after Holm's factor."""
+    return comparisons * 2.0 ** (1 - tasks) <= 1 - CONFIDENCE
 
 
 def predicted(board: Board) -> pd.DataFrame:

@@ -130,15 +130,23 @@ def leading(board: Board, measure: str, ranks: pd.DataFrame) -> str:
         return "No two methods can be compared yet."
     (_, it), same = next(lead.iterrows()), ranks.loc[ranks["result"] == SAME, "method"]
     behind = int((ranks["result"] == BEHIND).sum())
-    decided, pairs = comparisons.decided_pairs(board, measure)
+    by_holm, joint, pairs = comparisons.decided_pairs(board, measure)
     return (
         f"Validation rows choose `{it['method']}`: by the {MEASURES[measure]} of test rows its "
         f"average rank is {it['average rank']:.1f} [{it['low']:.1f}, {it['high']:.1f}] over "
-        f"{count(it['tasks'], 'task')}. {behind} of the {len(ranks) - 1} others are behind it; no "
-        f"difference was found to {', '.join(f'`{name}`' for name in same[:5]) or 'any'}"
+        f"{count(it['tasks'], 'task')}. {behind} of the {len(ranks) - 1} others are behind it"
+        f"{_possible(it['tasks'], len(ranks) - 1)}; no difference was found to "
+        f"{', '.join(f'`{name}`' for name in same[:5]) or 'any'}"
         f"{f' and {len(same) - 5} more' if len(same) > 5 else ''}. Of all "
-        f"{count(pairs, 'pair')}, tests tell {decided} apart."
+        f"{count(pairs, 'pair')}, joint tests tell {joint} apart, and Holm's correction {by_holm}"
+        f"{_possible(it['tasks'], pairs)}."
     )
+
+
+def _possible(tasks: int, pairs: int) -> str:
+    """Says so where Holm's correction cannot tell any pair apart, whatever the numbers."""
+    possible = comparisons.decidable(tasks, pairs)
+    return "" if possible else f" (by Holm none of {pairs} can be, on {count(tasks, 'task')})"
 
 
 def in_time(seconds: pd.DataFrame) -> str:
