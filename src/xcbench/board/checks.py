@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -112,7 +113,9 @@ def again(conditions: Conditions, board: Board) -> Iterator[dict[str, object]]:
     for _, row in ranked.sample(min(RERUNS, len(ranked)), random_state=0).iterrows():
         settings = conditions.final(tasks[row["task"]], row["method"], int(row["seed"]))
         point = {name: row[name] for name in tuning.POINT if pd.notna(row[name])}
-        (job,) = planning.jobs([tuning.with_options(settings, point)], complete=False)
+        passes = replace(settings.budget, epochs=row["budget.epochs"])
+        settings = replace(tuning.with_options(settings, point), budget=passes)
+        (job,) = planning.jobs([settings], complete=False)
         curve = results.frame(runner.run([job]), curves=True)
         new = best_of_each(curve, tuning.criterion(curve, False), "cell").iloc[0]
         column = "test_log_loss" if pd.notna(row["test_log_loss"]) else "test_error"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from xcbench import options
 from xcbench.config.settings import Config
 from xcbench.errors import writing
 from xcbench.methods import registry
+from xcbench.methods.options import StochasticOptions
 from xcbench.options import Content
 from xcbench.plan import sweeps
 from xcbench.show import templates
@@ -54,6 +55,9 @@ class Protocol:
     rungs: tuple[float, ...]
     kept: int
     trial: Words
+    speed: Words
+    filled: float
+    schedule: str
     studies: int
     seeds: int
     seconds: float
@@ -104,10 +108,17 @@ class Conditions:
         self.composer = sweeps.ExperimentComposer()
 
     def of(self, task: Task, method: str, seed: int, *words: str) -> Config:
-        """A cell at the method's default settings."""
+        """A cell at the method's default settings, but for the schedule of plain steps."""
         seeds = [f"seed={seed}", *([f"dataset.protocol.split_seed={seed}"] if task.drawn else [])]
         chosen = [*self.protocol.methods[method], *task.words, *seeds, "mlflow=false", *words]
-        return self.composer.read([f"experiment={NAME}", *chosen, *self.overrides])
+        cell = self.composer.read([f"experiment={NAME}", *chosen, *self.overrides])
+        if isinstance(cell.method, StochasticOptions) and cell.method.optimizer == "sgd":
+            return replace(cell, method=replace(cell.method, lr_schedule=self.protocol.schedule))
+        return cell
+
+    def pace(self, task: Task, method: str) -> Config:
+        """The trial that measures how many passes a method makes in a second."""
+        return self.of(task, method, 0, *self.protocol.trial, *self.protocol.speed)
 
     def trial(self, task: Task, method: str, study: int, rung: int) -> Config:
         """A trial of a search, of which the study is the seed."""

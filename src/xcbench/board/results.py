@@ -34,7 +34,7 @@ MEANS = [  # of the final cells, in the order of the columns
     "model_mib",
     "row_seconds",
 ]
-OF_ROWS = ("cell", *BY, "seed", "status", "budget.seconds", "budget.patience")
+OF_ROWS = ("cell", *BY, "seed", "status", "budget.seconds", "budget.epochs", "budget.patience")
 OF_ROWS += (*tuning.POINT, *commits.COLUMNS)
 LATE = 1.25  # times a checkpoint's seconds at which it still counts: looks at the clock are apart
 
@@ -87,6 +87,7 @@ def read(folder: Path, protocol: Protocol) -> Board:
     """Read the board from its committed tables."""
     parts = {part: cache.intact for part, cache in tables(folder).items()}
     rows = {part: _of_board(cache.rows, protocol) for part, cache in parts.items()}
+    rows["tuning"] = rows["tuning"][rows["tuning"]["budget.seconds"] >= protocol.rungs[0]]
     curves = {part: _checkpoints(rows[part], it.curves, protocol) for part, it in parts.items()}
     trials, finals = (_stopped(curves[part], protocol) for part in ("tuning", "runs"))
     finals = _at_optimum(finals.assign(role=_roles(finals, protocol)))

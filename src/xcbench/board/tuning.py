@@ -4,11 +4,16 @@ Every search has the same number of trials, the first at the method's defaults. 
 time, and the best third of them for a longer one. Their points are those of one sequence in the
 unit square for all methods. One axis is the rate, relative to the method's default rule; the other
 is the weight decay. A method that lacks one of them uses the other alone, or its own penalty.
+
+A cell makes as many passes as fit its seconds, by the speed of one short trial before the searches.
+So a schedule of the rate comes to its end, in a short trial as in a final cell, and methods are
+compared at equal seconds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -20,6 +25,7 @@ from xcbench.board.protocol import PENALTIES, REFERENCE, UNTIMED, Conditions, Pr
 from xcbench.committed.results_cache import ResultsCache
 from xcbench.config.settings import Config
 from xcbench.core.dataset import Info
+from xcbench.core.solvers import Solver
 from xcbench.methods import registry
 from xcbench.methods.method import Method, default_rate, with_rate
 from xcbench.methods.options import MethodOptions
@@ -52,27 +58,37 @@ class Measurement:
         A training that cannot be stopped runs once, at its defaults. Where a method cannot run on a
         dataset, one cell says why.
         """
-        protocol, first = self.conditions.protocol, self._trial(0, 0)
+        protocol, first = self.conditions.protocol, self.conditions.pace(self.task, self.method)
         (job,) = planning.jobs([first], complete=False)
         if not isinstance(job.info, Info):
             self.run("runs", [first])
         elif self.method == REFERENCE:
             self._reference()
-        elif not stoppable(first, job.info):
+        elif not solver(first, job.info).interruptible:
             self.run("runs", [self._final(0, *UNTIMED)])
         else:
-            best = [self._searched(study) for study in range(protocol.studies)]
-            seeds = range(protocol.seeds)
-            self.run("runs", [with_options(self._final(s), best[s % len(best)]) for s in seeds])
+            speed = self._speed(first, job.info)
+            best = [self._searched(study, job.info, speed) for study in range(protocol.studies)]
+            finals = [with_passes(protocol, self._final(s), speed) for s in range(protocol.seeds)]
+            points = [best[s % len(best)] for s in range(protocol.seeds)]
+            self.run("runs", [*map(with_options, finals, points)])
 
-    def _searched(self, study: int) -> Point:
+    def _speed(self, settings: Config, info: Info) -> float:
+        """Passes in a second, in the middle of the search; inf where the budget sets no passes."""
+        if solver(settings, info).epochs:
+            return math.inf
+        middle = _point(self.conditions.protocol, settings, info, (0.5, 0.5))
+        curves = self.run("tuning", [with_options(settings, middle)]).curves
+        epochs, seconds = curves.reindex(columns=["epoch", "train_seconds"]).max()
+        return float(epochs / seconds) if seconds > 0 else math.inf
+
+    def _searched(self, study: int, info: Info, speed: float) -> Point:
         """The best point of a search; the defaults where its trials did not end."""
-        protocol, first = self.conditions.protocol, self._trial(study, 0)
-        (job,) = planning.jobs([first], complete=False)
-        assert isinstance(job.info, Info)
-        points = drawn(protocol, first, job.info, study)
+        protocol = self.conditions.protocol
+        points = drawn(protocol, self._trial(study, 0), info, study)
         for rung in range(len(protocol.rungs)):
-            trial, some = self._trial(study, rung), points[: protocol.survivors(rung)]
+            trial = with_passes(protocol, self._trial(study, rung), speed)
+            some = points[: protocol.survivors(rung)]
             measured = self.run("tuning", [with_options(trial, point) for point in some])
             points = best_points(measured.rows, measured.curves, self.task.every_label) or points
         return points[0]
@@ -100,19 +116,18 @@ class Measurement:
 
 def drawn(protocol: Protocol, settings: Config, info: Info, study: int) -> list[Point]:
     """Points of a search; the first is the method's defaults."""
+    places = qmc.Halton(2, seed=study).random(protocol.trials - 1)
+    return [{}, *(_point(protocol, settings, info, place) for place in places)]
+
+
+def _point(protocol: Protocol, settings: Config, info: Info, place: Iterable[float]) -> Point:
+    """Options at a place of the unit square."""
     method = registry.method_of(settings.method)
     names = tuned(method, settings.method)
-    places = qmc.Halton(2, seed=study).random(protocol.trials - 1)
-    return [
-        {},
-        *(
-            {
-                name: _value(protocol, method, settings, info, name, u)
-                for name, u in zip(names, place, strict=False)
-            }
-            for place in places
-        ),
-    ]
+    return {
+        name: _value(protocol, method, settings, info, name, u)
+        for name, u in zip(names, place, strict=False)
+    }
 
 
 def tuned(method: Method, settings: MethodOptions) -> list[str]:
@@ -126,10 +141,17 @@ def with_options(settings: Config, options: Point) -> Config:
     return replace(settings, method=replace(settings.method, **values))
 
 
-def stoppable(settings: Config, info: Info) -> bool:
-    """Whether the training of a method can be stopped, and looked at before its end."""
+def with_passes(protocol: Protocol, settings: Config, speed: float) -> Config:
+    """A cell with no more passes than fit its seconds."""
+    budget = settings.budget
+    fit = protocol.filled * speed * (budget.seconds or math.inf)
+    return replace(settings, budget=replace(budget, epochs=rounded(min(budget.epochs, fit))))
+
+
+def solver(settings: Config, info: Info) -> Solver:
+    """What trains a method, which says whether it can be stopped and sets its own passes."""
     method = registry.method_of(settings.method)
-    return method.build(with_rate(method, settings.method, info), info).interruptible
+    return method.build(with_rate(method, settings.method, info), info)
 
 
 def _measured(settings: Config, task: Task, protocol: Protocol) -> Config:
