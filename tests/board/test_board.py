@@ -70,7 +70,7 @@ def test_all_methods_share_places_and_each_search_has_its_own() -> None:
 
 
 def measured(
-    method: str, losses: Callable[[Config], float], status: str = "done"
+    method: str, losses: Callable[[Config], float], status: str = "done", speed: float = 1000.0
 ) -> list[tuple[str, list[Config]]]:
     """Parts and configurations that a method on digits runs, where they have these losses."""
     launched = []
@@ -82,7 +82,7 @@ def measured(
             for i, it in enumerate(settings)
         ]
         curves = [
-            {"cell": str(i), "validation_log_loss": loss, "epoch": at}
+            {"cell": str(i), "validation_log_loss": loss, "epoch": at * speed, "train_seconds": at}
             for i, it in enumerate(settings)
             for at, loss in enumerate((9.0, losses(it)))
         ]
@@ -97,9 +97,10 @@ def measured(
 def test_the_best_third_of_a_search_goes_on_and_its_best_point_is_final() -> None:
     launched = measured("umax", lambda it: abs(it.method.l2 - 0.1) + it.budget.seconds)
     assert [(part, len(cells)) for part, cells in launched] == [
-        ("tuning", 12), ("tuning", 4), ("tuning", 12), ("tuning", 4), ("runs", 3)
+        ("tuning", 1), ("tuning", 12), ("tuning", 4), ("tuning", 12), ("tuning", 4), ("runs", 3)
     ]  # fmt: skip
     final = launched.pop()[1]
+    del launched[0]
     for study in (0, 1):
         (_, first), (_, second) = launched[2 * study : 2 * study + 2]
         nearest = sorted((it.method.l2 for it in first), key=lambda l2: abs(l2 - 0.1))
@@ -112,10 +113,31 @@ def test_the_best_third_of_a_search_goes_on_and_its_best_point_is_final() -> Non
     assert all(it.budget.seconds == 60 and it.budget.patience == 2 for it in final)
 
 
+@pytest.mark.parametrize("method", ["umax", "memoir_l2"])
+def test_cells_make_the_passes_that_fit_their_seconds(method: str) -> None:
+    (_, (trial,)), *others = measured(method, lambda it: 1.0, speed=2.0)
+    assert trial.budget.seconds == 0.5 and trial.budget.epochs == 200
+    passes = {(it.budget.seconds, it.budget.epochs) for _, cells in others for it in cells}
+    assert passes == {(1, 1.6), (4, 6.4), (60, 96)}  # 0.8 of what the speed of 2 allows
+    fast = [it for _, cells in measured(method, lambda it: 1.0)[1:] for it in cells]
+    assert {it.budget.epochs for it in fast} == {200}
+
+
+def test_a_library_with_passes_of_its_own_needs_no_speed() -> None:
+    launched = measured("svm_ovr", lambda it: 1.0)
+    assert [len(cells) for _, cells in launched] == [12, 4, 12, 4, 3]
+
+
+def test_rates_of_plain_steps_alone_fall_in_a_line() -> None:
+    for method, schedule in (("umax", "linear"), ("ar_softmax", "geometric")):
+        cells = [it for _, some in measured(method, lambda it: 1.0) for it in some]
+        assert {it.method.lr_schedule for it in cells} == {schedule}
+
+
 def test_a_method_whose_trials_are_ended_runs_at_its_defaults() -> None:
     part, cells = measured("umax", lambda it: 1.0, status="failed").pop()
-    schema = registry.find("umax").thing.schema
-    assert part == "runs" and [it.method for it in cells] == 3 * [schema(name="umax")]
+    defaults = registry.find("umax").thing.schema(name="umax", lr_schedule="linear")
+    assert part == "runs" and [it.method for it in cells] == 3 * [defaults]
 
 
 def test_cells_that_their_limit_ends_say_so(
@@ -130,7 +152,7 @@ def test_cells_that_their_limit_ends_say_so(
     for job in jobs:
         cell = cells.usable(tmp_path, job.cell.cell)
         assert cell is not None and cell.status == "failed"
-        assert cell.message == "ended: these cells took more than 12 processor seconds"  # 6 × 2
+        assert cell.message == "ended: these cells took more than 40 processor seconds"  # 20 × 2
 
 
 def test_exact_softmax_takes_ever_less_decay_while_that_helps() -> None:
