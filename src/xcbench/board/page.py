@@ -93,11 +93,14 @@ def write(folder: Path, board: Board) -> None:
 
 def intro(board: Board) -> list[str]:
     """What the board is, and how many cells it has."""
-    p, ended = board.protocol, (board.finals["status"] == "done").sum()
+    p, runs = board.protocol, board.rows["runs"]
+    ended = (runs["status"] == "done").sum()
+    early = runs["message"].astype(str).str.startswith("stopped at epoch").sum()
     return [
         INTRO.format(studies=p.studies, trials=p.trials, seeds=p.seeds),
-        f"{len(board.trials)} trials; {len(board.finals)} final cells, of which {ended} ended by "
-        f"themselves. Commits of the final cells' code: {commits.counted(board.finals)}.",
+        f"{len(board.trials)} trials; {len(runs)} final cells, of which {early} ended as validation "
+        f"rows no longer gained, and {ended - early} after all their passes. Commits of the final "
+        f"cells' code: {commits.counted(board.finals)}.",
     ]
 
 
