@@ -98,9 +98,9 @@ def intro(board: Board) -> list[str]:
     early = runs["message"].astype(str).str.startswith("stopped at epoch").sum()
     return [
         INTRO.format(studies=p.studies, trials=p.trials, seeds=p.seeds),
-        f"{len(board.trials)} trials; {len(runs)} final cells, of which {early} ended as validation "
-        f"rows no longer gained, and {ended - early} after all their passes. Commits of the final "
-        f"cells' code: {commits.counted(board.finals)}.",
+        f"{len(board.trials)} trials; {len(runs)} final cells, of which {early} ended as "
+        f"validation rows no longer gained, and {ended - early} after all their passes. Commits "
+        f"of the final cells' code: {commits.counted(board.finals)}.",
     ]
 
 
