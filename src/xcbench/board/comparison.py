@@ -30,6 +30,7 @@ FIRST = 0.6  # share of the time in which methods run at their defaults
 KEPT = 3  # methods whose settings are searched in the rest
 CELLS = 40  # of a comparison, about, which gives the seconds of one
 RESOLUTION = 0.1  # seconds of training below which a short run does not tell methods apart
+SCHEDULE = "geometric"  # these cells seldom come to the end of their passes
 LATE = 4  # times these seconds after which a cell is ended
 
 
@@ -176,5 +177,5 @@ def _measures(job: Job, row: pd.Series, every_label: bool) -> dict[str, Any]:
 def short(conditions: Conditions, seconds: float) -> Conditions:
     """Conditions of the board with a smaller budget, so that a comparison fits a time limit."""
     cap = round(seconds / CELLS, 3)
-    conditions.protocol = replace(conditions.protocol, rungs=(cap,))
+    conditions.protocol = replace(conditions.protocol, rungs=(cap,), schedule=SCHEDULE)
     return conditions

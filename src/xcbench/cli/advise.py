@@ -20,7 +20,12 @@ from xcbench.options import multiplied
 from xcbench.plan import sweeps
 
 GRID = "advise"
-CONDITIONS = {"method.lr": "auto", "evaluation.rows": "500", "evaluation.costs": "true"}
+CONDITIONS = {
+    "method.lr": "auto",
+    "budget.epochs": "50",
+    "evaluation.rows": "500",
+    "evaluation.costs": "true",
+}
 EACH = "dataset.protocol.label"
 FEATURES = "dataset.features"
 SPLIT = "dataset.protocol.split"
