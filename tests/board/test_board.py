@@ -414,3 +414,8 @@ def test_a_comparison_spends_six_tenths_of_its_time_on_defaults(
     task = protocol.Task("own", ())
     Timed(None, task, 90, Needs(), list("abcdefg")).run()  # type: ignore[arg-type]
     assert ran == ["a", "b", "c", "drawn", "drawn"]  # to 54 s, and to 90 s
+
+
+def test_a_board_without_rows_is_read(tmp_path: Path) -> None:
+    board = results.read(tmp_path, PROTOCOL)
+    assert board.summary.empty and not board.measured

@@ -87,7 +87,8 @@ def read(folder: Path, protocol: Protocol) -> Board:
     """Read the board from its committed tables."""
     parts = {part: cache.intact for part, cache in tables(folder).items()}
     rows = {part: _of_board(cache.rows, protocol) for part, cache in parts.items()}
-    rows["tuning"] = rows["tuning"][rows["tuning"]["budget.seconds"] >= protocol.rungs[0]]
+    seconds = rows["tuning"].reindex(columns=["budget.seconds"])["budget.seconds"]
+    rows["tuning"] = rows["tuning"][~(seconds < protocol.rungs[0])]  # without trials of the speed
     curves = {part: _checkpoints(rows[part], it.curves, protocol) for part, it in parts.items()}
     trials, finals = (_stopped(curves[part], protocol) for part in ("tuning", "runs"))
     finals = _at_optimum(finals.assign(role=_roles(finals, protocol)))
