@@ -116,11 +116,11 @@ def test_the_best_third_of_a_search_goes_on_and_its_best_point_is_final() -> Non
 @pytest.mark.parametrize("method", ["umax", "memoir_l2"])
 def test_cells_make_the_passes_that_fit_their_seconds(method: str) -> None:
     (_, (trial,)), *others = measured(method, lambda it: 1.0, speed=2.0)
-    assert trial.budget.seconds == 0.5 and trial.budget.epochs == 200
+    assert trial.budget.seconds == 0.5 and trial.budget.epochs == 1000
     passes = {(it.budget.seconds, it.budget.epochs) for _, cells in others for it in cells}
     assert passes == {(1, 1.6), (4, 6.4), (60, 96)}  # 0.8 of what the speed of 2 allows
-    fast = [it for _, cells in measured(method, lambda it: 1.0)[1:] for it in cells]
-    assert {it.budget.epochs for it in fast} == {200}
+    fast = [it for _, cells in measured(method, lambda it: 1.0, speed=1e4)[1:] for it in cells]
+    assert {it.budget.epochs for it in fast} == {1000}
 
 
 def test_a_library_with_passes_of_its_own_needs_no_speed() -> None:
