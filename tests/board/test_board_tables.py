@@ -255,6 +255,16 @@ def test_findings_are_of_tasks_and_seeds(board: Board) -> None:
     assert exact.loc["one"].tolist() == pytest.approx([-0.1, -0.1]) and list(exact.index) == ["one"]
 
 
+def test_pairs_that_change_their_order_are_counted(board: Board) -> None:
+    after = board.summary[board.summary["task"] == "one"].dropna(subset=["test_log_loss"])
+    assert len(after) > 1
+    turned = after.assign(test_log_loss=-after["test_log_loss"])
+    for before, share in ((after, 0), (turned, 100)):
+        found = findings.equal_passes(replace(board, passes=before))
+        assert found["turned"].to_dict() == {"one": pytest.approx(share)}
+    assert findings.equal_passes(board).empty
+
+
 def test_the_page_asks_three_questions_first_and_has_every_task(board: Board, folder: Path) -> None:
     page.write(folder, board)
     text = (folder / "index.html").read_text("utf-8")

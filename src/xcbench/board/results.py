@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import pandas as pd
 
 from xcbench.board import tuning
 from xcbench.board.protocol import LINES, REFERENCE, Protocol
-from xcbench.committed import code_table
+from xcbench.committed import code_table, results_cache
 from xcbench.papers.run import tables
 from xcbench.store import commits
 from xcbench.store.cell import ENDED
@@ -36,6 +36,7 @@ MEANS = [  # of the final cells, in the order of the columns
 ]
 OF_ROWS = ("cell", *BY, "seed", "status", "budget.seconds", "budget.epochs", "budget.patience")
 OF_ROWS += (*tuning.POINT, *commits.COLUMNS)
+EQUAL_PASSES = "equal-passes.csv"
 LATE = 1.25  # times a checkpoint's seconds at which it still counts: looks at the clock are apart
 
 
@@ -52,6 +53,7 @@ class Board:
     curves : the checkpoints of the final cells.
     summary : one row for each task and method: means over seeds, or a ``reason``.
     stale : a sentence on rows that today's code did not measure, or nothing.
+    passes : results of the first protocol, 50 passes for every method, by task and method.
     """
 
     protocol: Protocol
@@ -61,6 +63,7 @@ class Board:
     curves: pd.DataFrame
     summary: pd.DataFrame
     stale: str = ""
+    passes: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=[*BY, *MEASURES]))
 
     @property
     def measured(self) -> list[str]:
@@ -95,7 +98,8 @@ def read(folder: Path, protocol: Protocol) -> Board:
     summary = _summary(rows, finals, protocol)
     both = parts["tuning"].joined(parts["runs"])
     stale = code_table.stale(both.rows, both.codes)
-    return Board(protocol, rows, trials, finals, curves["runs"], summary, stale)
+    passes = results_cache.load(folder / EQUAL_PASSES, [*BY, *MEASURES])
+    return Board(protocol, rows, trials, finals, curves["runs"], summary, stale, passes)
 
 
 def _of_board(rows: pd.DataFrame, protocol: Protocol) -> pd.DataFrame:
