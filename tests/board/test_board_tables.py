@@ -265,6 +265,14 @@ def test_pairs_that_change_their_order_are_counted(board: Board) -> None:
     assert findings.equal_passes(board).empty
 
 
+def test_hours_are_those_of_whole_trainings(board: Board) -> None:
+    hours = tables.hours(board).set_index("task")
+    took = board.curves.groupby(["task", "cell"])["train_seconds"].max()
+    for task, seconds in took.groupby("task").sum().items():
+        assert hours.loc[task, "final cells"] == pytest.approx(seconds / 3600)
+    assert (hours["total"] == hours["searches"] + hours["final cells"]).all()
+
+
 def test_the_page_asks_three_questions_first_and_has_every_task(board: Board, folder: Path) -> None:
     page.write(folder, board)
     text = (folder / "index.html").read_text("utf-8")

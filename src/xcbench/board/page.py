@@ -68,6 +68,7 @@ CAPTIONS = {  # of tables, by their file; what stands before the colon is the ti
     "that a task's validation rows recommend, and of the leader of the other tasks",
     "conclusions": "Which published conclusions survive",
     "sensitivity": "Sensitivity: share of a search's trials within 5 % of its best one",
+    "hours": "Core hours: processor hours of training by task, without evaluations",
     "checks": "Checks",
 }
 

@@ -26,7 +26,19 @@ def of_board(board: Board) -> dict[str, pd.DataFrame]:
         "conclusions": conclusions.judged(board.finals),
         "sensitivity": sensitivity(board),
         "findings": findings.table(board),
+        "hours": hours(board),
     }
+
+
+def hours(board: Board) -> pd.DataFrame:
+    """Processor hours of training by task, without evaluations."""
+    parts = {"searches": board.trials, "final cells": board.curves}
+    took = {
+        name: rows.drop_duplicates("cell").groupby("task")["took"].sum() / 3600
+        for name, rows in parts.items()
+    }
+    table = pd.DataFrame(took, board.summary["task"].unique()).fillna(0.0)
+    return table.assign(total=table.sum(axis="columns")).rename_axis("task").reset_index()
 
 
 def sensitivity(board: Board) -> pd.DataFrame:
