@@ -123,6 +123,12 @@ def test_cells_make_the_passes_that_fit_their_seconds(method: str) -> None:
     assert {it.budget.epochs for it in fast} == {1000}
 
 
+def test_a_training_that_begins_late_has_a_longer_trial_of_its_speed() -> None:
+    first, second, *others = measured("negative_sampling", lambda it: 1.0, speed=0.0)
+    assert [it.budget.seconds for _, (it,) in (first, second)] == [0.5, 5]
+    assert {it.budget.epochs for _, cells in others for it in cells} == {1000}
+
+
 def test_a_library_with_passes_of_its_own_needs_no_speed() -> None:
     launched = measured("svm_ovr", lambda it: 1.0)
     assert [len(cells) for _, cells in launched] == [12, 4, 12, 4, 3]
@@ -157,7 +163,10 @@ def test_cells_that_their_limit_ends_say_so(
 
 def test_exact_softmax_takes_ever_less_decay_while_that_helps() -> None:
     launched = measured("softmax", lambda it: abs(np.log10(it.method.l2) + 1))
-    assert [[it.method.l2 for it in cells] for _, cells in launched] == [[10], [1], [0.1], [0.01]]
+    assert [[it.method.l2 for it in cells] for _, cells in launched] == [
+        [10], [1], [0.1], [0.01], [0.1], [0.1]
+    ]  # fmt: skip
+    assert [it.seed for _, cells in launched for it in cells] == [0, 0, 0, 0, 1, 2]
     assert all(it.budget.seconds is None for _, cells in launched for it in cells)
 
 

@@ -55,6 +55,7 @@ class Protocol:
     rungs: tuple[float, ...]
     kept: int
     trial: Words
+    pace: tuple[float, ...]
     speed: Words
     filled: float
     schedule: str
@@ -116,9 +117,10 @@ class Conditions:
             return replace(cell, method=replace(cell.method, lr_schedule=self.protocol.schedule))
         return cell
 
-    def pace(self, task: Task, method: str) -> Config:
-        """The trial that measures how many passes a method makes in a second."""
-        return self.of(task, method, 0, *self.protocol.trial, *self.protocol.speed)
+    def pace(self, task: Task, method: str, seconds: float) -> Config:
+        """A trial that measures how many passes a method makes in a second."""
+        words = (*self.protocol.trial, *self.protocol.speed, f"budget.seconds={seconds:g}")
+        return self.of(task, method, 0, *words)
 
     def trial(self, task: Task, method: str, study: int, rung: int) -> Config:
         """A trial of a search, of which the study is the seed."""
@@ -130,9 +132,9 @@ class Conditions:
         seconds = self.protocol.seconds * task.slower
         return self.of(task, method, seed, f"budget.seconds={seconds:g}", *words)
 
-    def untimed(self, task: Task, method: str) -> Config:
+    def untimed(self, task: Task, method: str, seed: int) -> Config:
         """A cell that trains to its end, however long that takes."""
-        return self.of(task, method, 0, "budget.seconds=null", *UNTIMED)
+        return self.of(task, method, seed, "budget.seconds=null", *UNTIMED)
 
 
 def write(folder: Path) -> None:

@@ -91,7 +91,7 @@ def read(folder: Path, protocol: Protocol) -> Board:
     parts = {part: cache.intact for part, cache in tables(folder).items()}
     rows = {part: _of_board(cache.rows, protocol) for part, cache in parts.items()}
     seconds = rows["tuning"].reindex(columns=["budget.seconds"])["budget.seconds"]
-    rows["tuning"] = rows["tuning"][~(seconds < protocol.rungs[0])]  # without trials of the speed
+    rows["tuning"] = rows["tuning"][~seconds.isin(protocol.pace)]
     curves = {part: _checkpoints(rows[part], it.curves, protocol) for part, it in parts.items()}
     trials, finals = (_stopped(curves[part], protocol) for part in ("tuning", "runs"))
     finals = _at_optimum(finals.assign(role=_roles(finals, protocol)))
@@ -148,9 +148,10 @@ def _roles(finals: pd.DataFrame, protocol: Protocol) -> np.ndarray:
 
 def _at_optimum(finals: pd.DataFrame) -> pd.DataFrame:
     """Without the optima of exact softmax whose weight decay validation did not choose."""
-    exact = finals["role"] == REFERENCE
-    chosen = best_of_each(finals[exact], CHOOSING["test_log_loss"], "task")
-    return finals[~exact | finals.index.isin(chosen.index)]
+    exact = finals[finals["role"] == REFERENCE]
+    chosen = best_of_each(exact[exact["seed"] == 0], CHOOSING["test_log_loss"], "task")
+    decay = exact["task"].map(chosen.set_index("task")["method.l2"])
+    return finals.drop(exact.index[exact["method.l2"] != decay])
 
 
 def _summary(

@@ -58,7 +58,7 @@ class Measurement:
         A training that cannot be stopped runs once, at its defaults. Where a method cannot run on a
         dataset, one cell says why.
         """
-        protocol, first = self.conditions.protocol, self.conditions.pace(self.task, self.method)
+        protocol, first = self.conditions.protocol, self._trial(0, 0)
         (job,) = planning.jobs([first], complete=False)
         if not isinstance(job.info, Info):
             self.run("runs", [first])
@@ -67,20 +67,22 @@ class Measurement:
         elif not solver(first, job.info).interruptible:
             self.run("runs", [self._final(0, *UNTIMED)])
         else:
-            speed = self._speed(first, job.info)
+            speed = math.inf if solver(first, job.info).epochs else self._speed(job.info)
             best = [self._searched(study, job.info, speed) for study in range(protocol.studies)]
             finals = [with_passes(protocol, self._final(s), speed) for s in range(protocol.seeds)]
             points = [best[s % len(best)] for s in range(protocol.seeds)]
             self.run("runs", [*map(with_options, finals, points)])
 
-    def _speed(self, settings: Config, info: Info) -> float:
-        """Passes in a second, in the middle of the search; inf where the budget sets no passes."""
-        if solver(settings, info).epochs:
-            return math.inf
-        middle = _point(self.conditions.protocol, settings, info, (0.5, 0.5))
-        curves = self.run("tuning", [with_options(settings, middle)]).curves
-        epochs, seconds = curves.reindex(columns=["epoch", "train_seconds"]).max()
-        return float(epochs / seconds) if seconds > 0 else math.inf
+    def _speed(self, info: Info) -> float:
+        """Passes in a second, in the middle of the search; inf if none began in the trial."""
+        for seconds in self.conditions.protocol.pace:
+            trial = self.conditions.pace(self.task, self.method, seconds)
+            middle = _point(self.conditions.protocol, trial, info, (0.5, 0.5))
+            curves = self.run("tuning", [with_options(trial, middle)]).curves
+            epochs, took = np.ptp(curves.reindex(columns=["epoch", "train_seconds"]), axis=0)
+            if epochs > 0 and took > 0:
+                return float(epochs / took)
+        return math.inf
 
     def _searched(self, study: int, info: Info, speed: float) -> Point:
         """The best point of a search; the defaults where its trials did not end."""
@@ -94,17 +96,24 @@ class Measurement:
         return points[0]
 
     def _reference(self) -> None:
-        """Exact softmax at its optimum, by weight decay: ever less, while validation improves."""
-        untimed = _measured(
-            self.conditions.untimed(self.task, self.method), self.task, self.conditions.protocol
-        )
-        best = np.inf
-        for decay in self.conditions.protocol.reference_decay:
-            measured = self.run("runs", [with_options(untimed, {"l2": decay})])
-            losses = measured.curves.get("validation_log_loss", pd.Series(dtype=float))
-            if not losses.iloc[1:].min() < best:
+        """Exact softmax at its optimum, by weight decay: ever less, while validation improves.
+
+        The best decay is that of all seeds.
+        """
+        protocol, best, chosen = self.conditions.protocol, np.inf, 0.0
+
+        def loss(seed: int, decay: float) -> float:
+            untimed = self.conditions.untimed(self.task, self.method, seed)
+            cell = with_options(_measured(untimed, self.task, protocol), {"l2": decay})
+            curves = self.run("runs", [cell]).curves
+            return float(curves.reindex(columns=["validation_log_loss"]).iloc[1:].min().iloc[0])
+
+        for decay in protocol.reference_decay:
+            if not (now := loss(0, decay)) < best:
                 break
-            best = losses.iloc[1:].min()
+            best, chosen = now, decay
+        for seed in range(1, protocol.seeds if chosen else 0):
+            loss(seed, chosen)
 
     def _trial(self, study: int, rung: int) -> Config:
         return self.conditions.trial(self.task, self.method, study, rung)
