@@ -13,6 +13,8 @@ from xcbench.board import advice, checks, figures, findings, page, protocol, res
 from xcbench.board.protocol import Task
 from xcbench.board.results import Board
 from xcbench.committed.results_cache import ResultsCache
+from xcbench.errors import UserError
+from xcbench.plan import sweeps
 from xcbench.store.cell import CURVE_COLUMNS, Cell
 
 TASKS = (
@@ -271,6 +273,15 @@ def test_hours_are_those_of_whole_trainings(board: Board) -> None:
     for task, seconds in took.groupby("task").sum().items():
         assert hours.loc[task, "final cells"] == pytest.approx(seconds / 3600)
     assert (hours["total"] == hours["searches"] + hours["final cells"]).all()
+
+
+def test_a_cell_that_cannot_be_trained_again_says_why(
+    board: Board, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    absent = cell("one", "softmax_sgd", 0, "skipped", "not run: data (one.svm not found)")
+    monkeypatch.setattr(checks.runner, "run", lambda jobs: [absent])
+    with sweeps.hydra({}), pytest.raises(UserError, match="cannot be trained again: not run: data"):
+        list(checks.again(protocol.Conditions(PROTOCOL, {}), board))
 
 
 def test_the_page_asks_three_questions_first_and_has_every_task(board: Board, folder: Path) -> None:

@@ -14,15 +14,17 @@ from xcbench.board.launch import Launch
 from xcbench.board.protocol import REFERENCE, Conditions
 from xcbench.board.results import ONCE, OVER, RANKED, Board, first_rung
 from xcbench.committed.results_cache import save
+from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.plan import planning, sweeps
 from xcbench.run import runner
 from xcbench.show.table import Table, markdown, numeric
 from xcbench.store import results
+from xcbench.store.cell import ENDED
 from xcbench.store.ordering import best_of_each
 
 NAME = "checks"
-RERUNS = 3
+RERUNS = 5
 PACKAGE = "no package"  # of a reason: what is not installed is no failure
 LEAST = {  # shares of all that are to hold
     "final cells that ended by themselves": 0.9,
@@ -116,7 +118,12 @@ def again(conditions: Conditions, board: Board) -> Iterator[dict[str, object]]:
         passes = replace(settings.budget, epochs=row["budget.epochs"])
         settings = replace(tuning.with_options(settings, point), budget=passes)
         (job,) = planning.jobs([settings], complete=False)
-        curve = results.frame(runner.run([job]), curves=True)
+        (cell,) = runner.run([job])
+        if cell.status not in ENDED:
+            raise UserError(
+                f"{row['task']} {row['method']} cannot be trained again: {cell.message}"
+            )
+        curve = results.frame([cell], curves=True)
         new = best_of_each(curve, tuning.criterion(curve, False), "cell").iloc[0]
         column = "test_log_loss" if pd.notna(row["test_log_loss"]) else "test_error"
         same = ranked[(ranked["task"] == row["task"]) & (ranked["method"] == row["method"])]
