@@ -42,6 +42,12 @@ def test_mistakes_are_told_in_one_sentence(
     assert ended.value.code == 2 and mention in said and said.count("\n") == 1
 
 
+def test_the_committed_protocol_is_the_present_one(tmp_path: Path) -> None:
+    protocol.write(tmp_path)
+    now, committed = (it / "PROTOCOL.md" for it in (tmp_path, ROOT / "reports" / "board"))
+    assert now.read_text("utf-8") == committed.read_text("utf-8")
+
+
 def test_every_measured_task_of_the_committed_board_has_numbers_or_a_reason() -> None:
     known, table = protocol.read(), pd.read_csv(ROOT / "reports" / "board" / "board.csv")
     methods = set(table["method"])
