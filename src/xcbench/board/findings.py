@@ -162,8 +162,8 @@ FINDINGS = (
         "The log loss of exact softmax at its optimum, less that of the best ranked method, is {}",
         best_less_exact,
         "nats",
-        "The optimum is that of the training rows and a weight decay from five decades, the same "
-        "for all classes; early stopping is a penalty of another shape, and is tuned finer.",
+        "The optimum is that of the training rows and a weight decay in steps of half a decade, "
+        "the same for all classes; early stopping is a penalty of another shape, tuned finer.",
     ),
     Finding(
         "measures",
