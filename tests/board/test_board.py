@@ -164,9 +164,9 @@ def test_cells_that_their_limit_ends_say_so(
 def test_exact_softmax_takes_ever_less_decay_while_that_helps() -> None:
     launched = measured("softmax", lambda it: abs(np.log10(it.method.l2) + 1))
     assert [[it.method.l2 for it in cells] for _, cells in launched] == [
-        [10], [1], [0.1], [0.01], [0.1], [0.1]
+        [10], [3], [1], [0.3], [0.1], [0.03], [0.1], [0.1]
     ]  # fmt: skip
-    assert [it.seed for _, cells in launched for it in cells] == [0, 0, 0, 0, 1, 2]
+    assert [it.seed for _, cells in launched for it in cells] == [0, 0, 0, 0, 0, 0, 1, 2]
     assert all(it.budget.seconds is None for _, cells in launched for it in cells)
 
 
