@@ -127,7 +127,7 @@ class Launch:
     def _execute(self, jobs: Sequence[Job]) -> int:
         """Run cells within their limit of processor seconds; say so of those without a result."""
         seconds = sum(job.settings.budget.seconds or 0 for job in jobs)
-        limit = self.protocol.patience * seconds or self.protocol.reference_seconds
+        limit = self.protocol.overtime * seconds or self.protocol.reference_seconds
         code = limits.isolated(partial(limits.within, limit, jobs))
         for job in jobs if code != INTERRUPTED else ():
             runs_dir = Path(job.settings.runs_dir)

@@ -61,17 +61,17 @@ class Protocol:
     schedule: str
     studies: int
     seeds: int
-    seconds: float
     over: float
     rate_decades: float
     decay: tuple[float, float]
     option_decades: float
     reference_decay: tuple[float, ...]
     reference_seconds: float
-    patience: float
+    overtime: float
     at: tuple[float, ...]
     labels: Words
     variants: Mapping[str, Words]
+    seconds: float  # of a final cell
     tasks: tuple[Task, ...]
 
     @property
@@ -86,13 +86,14 @@ class Protocol:
 
 def read() -> Protocol:
     """Read the protocol from the file."""
-    entries = content()["experiment"]
+    file = content()
+    entries, seconds = file["experiment"], file["budget"]["seconds"]
     tasks = tuple(
         Task(name, tuple(task.pop("words")), **task) for name, task in entries.pop("tasks").items()
     )
     variants = {name: tuple(words) for name, words in entries.pop("variants").items()}
     values: Any = {name: tuple(it) if isinstance(it, list) else it for name, it in entries.items()}
-    return Protocol(**values, tasks=tasks, variants=variants)
+    return Protocol(**values, seconds=seconds, tasks=tasks, variants=variants)
 
 
 def content() -> Content:
