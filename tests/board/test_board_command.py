@@ -60,19 +60,23 @@ def test_every_measured_task_of_the_committed_board_has_numbers_or_a_reason() ->
     assert (table["trials"] <= most).all() and (table["seeds"] <= known.seeds).all()
 
 
+def contents(folder: Path) -> dict[Path, bytes]:
+    """What is in the files of a folder that are no locks."""
+    return {path: path.read_bytes() for path in folder.rglob("[!.]*") if path.is_file()}
+
+
 def test_a_partial_board_leaves_the_committed_one_alone(workspace: Workspace) -> None:
     whole, partial = (workspace.path / "reports" / name for name in ("board", "board-partial"))
     shutil.copytree(ROOT / "reports" / "board", whole)
-    before = {path.name: path.read_bytes() for path in whole.iterdir() if path.is_file()}
+    before = contents(whole)
     done = workspace.xcbench("board", "task=digits", "method=class_sums")
     assert done.code == 0, done.text
-    assert {path.name: path.read_bytes() for path in whole.glob("[!.]*") if path.is_file()} == {
-        name: content for name, content in before.items() if not name.startswith(".")
-    }
+    assert contents(whole) == before
     assert (partial / "index.html").exists() and not (partial / "checks.csv").exists()
+    assert [path.name for path in (partial / "cells").iterdir()] == ["digits"]
     for name in ("tuning.csv", "runs.csv"):  # the chosen task, with the methods of both
-        old, new = (pd.read_csv(folder / name, dtype=str) for folder in (whole, partial))
-        old = old[old["grid"].str.startswith("digits/")]
+        files = (folder / "cells" / "digits" / name for folder in (whole, partial))
+        old, new = (pd.read_csv(file, dtype=str) for file in files)
         assert set(new["grid"]) == set(old["grid"]) and not new["cell"].duplicated().any()
         same = [frame[frame["grid"] != "digits/class_sums"] for frame in (old, new)]
         names = ["grid", "status", "test_log_loss", "test_error"]

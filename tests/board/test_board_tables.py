@@ -12,6 +12,7 @@ import pytest
 from xcbench.board import advice, checks, figures, findings, page, protocol, results, tables
 from xcbench.board.protocol import Task
 from xcbench.board.results import Board
+from xcbench.committed import results_cache
 from xcbench.committed.results_cache import ResultsCache
 from xcbench.errors import UserError
 from xcbench.plan import sweeps
@@ -137,19 +138,19 @@ RUNS = {
     "two/prior": [prior("two")],
     "two/tree": [cell("two", "tree", 0, "failed", "ended: these cells took more than 360 s")],
     "three/prior": [prior("three")],
-    "old": [prior("four")],  # of an earlier protocol
+    "five/prior": [prior("five")],  # a task of an earlier protocol
 }  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("reports") / "board"
-    folder.mkdir()
     for part, cells in (("tuning", TUNING), ("runs", RUNS)):
-        cache = ResultsCache.empty()
         for grid, some in cells.items():
-            cache = cache.joined(ResultsCache.of(grid, some))
-        cache.write(folder, part)
+            place = folder / "cells" / grid.partition("/")[0]
+            place.mkdir(parents=True, exist_ok=True)
+            new = ResultsCache.of(grid, some)
+            results_cache.update(place, part, lambda cache, new=new: cache.joined(new))
     return folder
 
 

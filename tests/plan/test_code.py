@@ -168,7 +168,10 @@ def test_differences_are_beyond_rounding() -> None:
     assert fingerprint.differences(old, {**old, "d": [0.0]}) == ["d"]
 
 
-@pytest.mark.parametrize("folder", [*papers.NAMES, "board"])
+TASKS = sorted(path.name for path in (ROOT / "reports" / "board" / "cells").iterdir())
+
+
+@pytest.mark.parametrize("folder", [*papers.NAMES, *(f"board/cells/{task}" for task in TASKS)])
 def test_every_record_beside_committed_rows_has_a_fingerprint(folder: str) -> None:
     """Without one, any change of the source makes its rows stale."""
     for part in papers.PARTS:

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from xcbench.board import limits
-from xcbench.board.protocol import NAME, PARTS, Conditions, Protocol, Task
+from xcbench.board.protocol import CELLS, NAME, PARTS, Conditions, Protocol, Task
 from xcbench.board.tuning import Measurement
 from xcbench.committed import results_cache
 from xcbench.committed.results_cache import ResultsCache
@@ -52,11 +52,11 @@ class Launch:
 
     def run(self) -> int:
         """Run what is missing of every task, and write the tables; returns the exit code."""
-        caches, code = self._started(), 0
+        code = 0
         with sweeps.hydra(self.overrides):
             conditions = Conditions(self.protocol, self.overrides)
             for task in self._chosen():
-                new = []
+                caches, new = self._started(task), []
                 for method in self._methods():
                     if not self.totals:
                         print(f"{NAME}: {task.name} {method}", flush=True)
@@ -70,38 +70,32 @@ class Launch:
                     continue
                 for part in PARTS:
                     keep = partial(self._replaced, task, part, [rows[part] for rows in new])
-                    caches[part] = results_cache.update(self.folder, part, keep)
+                    results_cache.update(self.folder / CELLS / task.name, part, keep)
                 if code == INTERRUPTED:
                     break
         return code
 
-    def _started(self) -> Rows:
-        """Tables of the folder, those of a partial board with committed rows of its tasks."""
-        caches = tables(self.folder)
-        if self.committed:
-            committed = tables(self.committed)
-            for part in PARTS:
-                for task in self._chosen():
-                    caches[part] = self._with_committed(task, caches[part], committed[part])
-        return caches
+    def _started(self, task: Task) -> Rows:
+        """Tables of a task, in a partial board with committed rows."""
+        caches = tables(self.folder / CELLS / task.name)
+        return {part: self._with_committed(task, part, caches[part]) for part in PARTS}
 
-    def _with_committed(
-        self, task: Task, cache: ResultsCache, committed: ResultsCache
-    ) -> ResultsCache:
+    def _with_committed(self, task: Task, part: str, cache: ResultsCache) -> ResultsCache:
         """A table with the committed rows of a task; of the chosen methods it keeps its rows."""
+        if not self.committed:
+            return cache
+        committed = tables(self.committed / CELLS / task.name)[part]
         mine = {f"{task.name}/{method}" for method in self._methods()} & set(cache.rows["grid"])
         for grid in sorted({*committed.rows["grid"]} - mine):
-            if grid.startswith(f"{task.name}/"):
-                names = committed.rows.loc[committed.rows["grid"] == grid, "cell"]
-                cache = cache.replaced(grid, committed.only(grid, names))
+            names = committed.rows.loc[committed.rows["grid"] == grid, "cell"]
+            cache = cache.replaced(grid, committed.only(grid, names))
         return cache
 
     def _replaced(
         self, task: Task, part: str, new: Sequence[ResultsCache], cache: ResultsCache
     ) -> ResultsCache:
         """Tables with new rows of the pairs of a task; methods that did not run keep theirs."""
-        if self.committed:
-            cache = self._with_committed(task, cache, tables(self.committed)[part])
+        cache = self._with_committed(task, part, cache)
         for rows, method in zip(new, self._methods(), strict=False):
             cache = cache.replaced(f"{task.name}/{method}", rows)
         return cache

@@ -19,6 +19,7 @@ from xcbench.system import durable, yaml_files
 
 PARTS = ("tuning", "runs")
 NAME = "board"
+CELLS = "cells"  # folder of the measured rows, in it one folder a task
 REFERENCE = "softmax"  # exact, at its optimum
 LINES = ("prior", "class_sums")  # what needs no training: drawn as lines, not ranked
 PENALTIES = ("strength", "C", "alpha", "rate")  # options of methods, or their rate

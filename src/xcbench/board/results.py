@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from xcbench.board import tuning
-from xcbench.board.protocol import LINES, REFERENCE, Protocol
+from xcbench.board.protocol import CELLS, LINES, PARTS, REFERENCE, Protocol
 from xcbench.committed import code_table, results_cache
+from xcbench.committed.results_cache import ResultsCache
 from xcbench.papers.run import tables
 from xcbench.store import commits
 from xcbench.store.cell import ENDED
@@ -88,8 +90,9 @@ class Board:
 
 def read(folder: Path, protocol: Protocol) -> Board:
     """Read the board from its committed tables."""
-    parts = {part: cache.intact for part, cache in tables(folder).items()}
-    rows = {part: _of_board(cache.rows, protocol) for part, cache in parts.items()}
+    tasks = [tables(folder / CELLS / task.name) for task in protocol.tasks]
+    parts = {part: reduce(ResultsCache.joined, (it[part].intact for it in tasks)) for part in PARTS}
+    rows = {part: _of_grids(cache.rows) for part, cache in parts.items()}
     seconds = rows["tuning"].reindex(columns=["budget.seconds"])["budget.seconds"]
     rows["tuning"] = rows["tuning"][~seconds.isin(protocol.pace)]
     curves = {part: _checkpoints(rows[part], it.curves, protocol) for part, it in parts.items()}
@@ -102,12 +105,11 @@ def read(folder: Path, protocol: Protocol) -> Board:
     return Board(protocol, rows, trials, finals, curves["runs"], summary, stale, passes)
 
 
-def _of_board(rows: pd.DataFrame, protocol: Protocol) -> pd.DataFrame:
+def _of_grids(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows with task and method, which the name of their grid has."""
     pairs = [str(name).partition("/") for name in rows["grid"]]
     task, method = ([pair[place] for pair in pairs] for place in (0, 2))
-    rows = rows.copy().assign(task=task, method=method)
-    return rows[rows["task"].isin([task.name for task in protocol.tasks]) & (rows["method"] != "")]
+    return rows.copy().assign(task=task, method=method)
 
 
 def _checkpoints(rows: pd.DataFrame, curves: pd.DataFrame, protocol: Protocol) -> pd.DataFrame:

@@ -310,7 +310,7 @@ def tables(folder: Path) -> dict[str, ResultsCache]:
             if number:
                 print(
                     f"warning: {path}: left out {number} {what}, damaged or missing; restore the "
-                    f"file, or `xcbench paper {folder.name}` runs their cells again",
+                    "file, or their cells run again",
                     file=sys.stderr,
                 )
     return parts
