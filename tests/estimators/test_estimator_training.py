@@ -35,7 +35,6 @@ from xcbench.config import composing
 from xcbench.core.dataset import Dataset, Info, Split
 from xcbench.estimators import problem
 from xcbench.estimators.base import LinearClassifier
-from xcbench.estimators.early_stopping import held_out
 from xcbench.plan import planning, sweeps
 from xcbench.run.execute import run
 from xcbench.store import cells
@@ -166,7 +165,7 @@ def test_early_stopping_keeps_the_best_weights(small: Dataset) -> None:
     curve = model.validation_loss_curve_
     assert model.n_iter_ == len(curve) < 200
     assert int(np.argmin(curve)) <= len(curve) - 3
-    _, rest = held_out(Split(X, y), 0.3, 0)
+    rest, _ = Split(X, y).divided(0.3, 0)
     assert model.evaluate(rest.X, rest.y)["log_loss"] == min(curve)
 
 
@@ -213,9 +212,16 @@ def test_labels_of_a_row_are_held_out_together() -> None:
     named = problem.label_sets(sets)
     assert named
     split = problem.reduced(X, named[1], "pick_all")
-    train, rest = held_out(split, 0.3, 0)
+    rest, train = split.divided(0.3)
     assert not {*train.X[:, 0]} & {*rest.X[:, 0]}
     assert len({*rest.X[:, 0]}) == 6 and len(train) + len(rest) == len(split)
+
+
+@pytest.mark.parametrize("share", [1e-6, 0.5, 1 - 1e-6])
+def test_both_parts_have_a_row_whatever_the_share(share: float) -> None:
+    X, y = noise(3, 3)
+    parts = Split(X, y).divided(share)
+    assert all(len(part) for part in parts) and sum(map(len, parts)) == 3
 
 
 @pytest.mark.parametrize("estimator", [case for case, _ in CASES], ids=lambda e: e.method)

@@ -142,9 +142,16 @@ class Split:
             return np.arange(len(self))
         return np.cumsum(self.y == self.sets.classes[self.sets.start[:-1]]) - 1
 
-    def divided(self, share: float) -> tuple[Split, Split]:
-        """Split off a share of the rows, drawn by a fixed seed; both parts keep their order."""
-        drawn = np.random.default_rng(0).permutation(len(self)) < share * len(self)
+    def divided(self, share: float, seed: int = 0) -> tuple[Split, Split]:
+        """Split off a random share of the rows, at least one and never all of them.
+
+        Both parts keep their order. Rows that ``label=each`` made of one original row stay
+        together.
+        """
+        row = self.originals
+        number = int(row[-1]) + 1
+        place = np.random.default_rng(seed).permutation(number)[row]
+        drawn = place < min(share * number, number - 1)
         return self.take(np.flatnonzero(drawn)), self.take(np.flatnonzero(~drawn))
 
 
@@ -230,14 +237,8 @@ class Dataset:
         return replace(self, info=info, train=train, class_counts=counts)
 
     def held_out(self, share: float, seed: int) -> Dataset:
-        """The problem with a random share of the training rows held out for validation.
-
-        Rows that ``label=each`` made of one original row stay together.
-        """
-        row = self.train.originals
-        number = int(row[-1]) + 1
-        drawn = (np.random.default_rng(seed).permutation(number) < share * number)[row]
-        validation, train = (self.train.take(np.flatnonzero(part)) for part in (drawn, ~drawn))
+        """The problem with a random share of the training rows held out for validation."""
+        validation, train = self.train.divided(share, seed)
         counts = np.bincount(train.y, minlength=len(self.class_counts))
         info = replace(self.info, train=len(train))
         return replace(self, info=info, train=train, class_counts=counts, validation=validation)

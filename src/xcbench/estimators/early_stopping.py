@@ -97,16 +97,3 @@ class Watch:
         """Restore the best weights in place, so that the model has them too."""
         for name, array in self.state.items():
             state[name][...] = array
-
-
-def held_out(split: Split, share: float, seed: int) -> tuple[Split, Split]:
-    """Split off a random share of the rows; both parts keep their order.
-
-    All labels of a row are in one part.
-    """
-    originals = split.originals
-    rows = int(originals[-1]) + 1
-    number = min(max(1, round(share * rows)), rows - 1)
-    drawn = np.random.default_rng(seed).permutation(rows)[:number]
-    held = np.isin(originals, drawn)
-    return split.take(np.flatnonzero(~held)), split.take(np.flatnonzero(held))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from xcbench.core.dataset import Split
 from xcbench.estimators import problem
 from xcbench.estimators.base import LinearClassifier, Seed, Span
-from xcbench.estimators.early_stopping import EarlyStopping, Watch, automatic, held_out
+from xcbench.estimators.early_stopping import EarlyStopping, Watch, automatic
 from xcbench.estimators.problem import Features, Labels
 from xcbench.methods import registry
 from xcbench.methods.options import AUTO
@@ -142,7 +142,7 @@ class SampledSoftmaxClassifier(LinearClassifier):
             raise ValueError("warm_start continues with the same classes; y has other ones")
         watch, rule = None, self._rule(len(split))
         if rule:
-            split, rest = held_out(split, rule.validation_fraction, self._seed())
+            rest, split = split.divided(rule.validation_fraction, self._seed())
             watch = Watch(rest, rule)
             self.validation_loss_curve_ = watch.curve
         dataset = problem.dataset(split, len(self.classes_))
