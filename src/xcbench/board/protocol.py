@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -109,34 +110,45 @@ class Conditions:
         self.protocol = protocol
         self.overrides = [f"{name}={value}" for name, value in overrides.items()]
         self.composer = sweeps.ExperimentComposer()
+        self.composed = cache(self._compose)  # once for all seeds and seconds: it takes long
+
+    def _compose(self, task: Task, method: str, words: Words) -> Config:
+        chosen = [*self.protocol.methods[method], *task.words, "mlflow=false", *words]
+        return self.composer.read([f"experiment={NAME}", *chosen, *self.overrides])
 
     def of(self, task: Task, method: str, seed: int, *words: str) -> Config:
         """A cell at the method's default settings, but for the schedule of plain steps."""
-        seeds = [f"seed={seed}", *([f"dataset.protocol.split_seed={seed}"] if task.drawn else [])]
-        chosen = [*self.protocol.methods[method], *task.words, *seeds, "mlflow=false", *words]
-        cell = self.composer.read([f"experiment={NAME}", *chosen, *self.overrides])
+        cell = replace(self.composed(task, method, words), seed=seed)
+        if task.drawn:
+            protocol = replace(cell.dataset.protocol, split_seed=seed)
+            cell = replace(cell, dataset=replace(cell.dataset, protocol=protocol))
         if isinstance(cell.method, StochasticOptions) and cell.method.optimizer == "sgd":
             return replace(cell, method=replace(cell.method, lr_schedule=self.protocol.schedule))
         return cell
 
     def pace(self, task: Task, method: str, seconds: float) -> Config:
         """A trial that measures how many passes a method makes in a second."""
-        words = (*self.protocol.trial, *self.protocol.speed, f"budget.seconds={seconds:g}")
-        return self.of(task, method, 0, *words)
+        words = (*self.protocol.trial, *self.protocol.speed)
+        return _within(seconds, self.of(task, method, 0, *words))
 
     def trial(self, task: Task, method: str, study: int, rung: int) -> Config:
         """A trial of a search, of which the study is the seed."""
         seconds = self.protocol.rungs[rung] * task.slower
-        return self.of(task, method, study, *self.protocol.trial, f"budget.seconds={seconds:g}")
+        return _within(seconds, self.of(task, method, study, *self.protocol.trial))
 
     def final(self, task: Task, method: str, seed: int, *words: str) -> Config:
         """A final cell."""
         seconds = self.protocol.seconds * task.slower
-        return self.of(task, method, seed, f"budget.seconds={seconds:g}", *words)
+        return _within(seconds, self.of(task, method, seed, *words))
 
     def untimed(self, task: Task, method: str, seed: int) -> Config:
         """A cell that trains to its end, however long that takes."""
         return self.of(task, method, seed, "budget.seconds=null", *UNTIMED)
+
+
+def _within(seconds: float, cell: Config) -> Config:
+    """A cell with other seconds of training, at most."""
+    return replace(cell, budget=replace(cell.budget, seconds=float(seconds)))
 
 
 def write(folder: Path) -> None:
