@@ -110,6 +110,10 @@ def last_pair(experiment: str) -> list[str]:
 LAID = [
     *(last_pair(name) for name in presets.names("experiment")),
     ["experiment=board", "dataset=bibtex", "method=umax"],
+    [
+        *("experiment=board", "dataset=bibtex", "method=umax", "budget.times=[]"),
+        "evaluation.metrics=[precision_at_1,precision_at_3]",
+    ],
     ["experiment=umax/table3_paper", "dataset=bibtex", "method=ove", "variant=umax/code", "seed=3"],
     ["experiment=umax/table3_paper", "dataset=mnist", "method=umax", "rates=umax/tuned"],
 ]
@@ -117,7 +121,8 @@ LAID = [
 
 @pytest.mark.parametrize("point", LAID, ids=" ".join)
 def test_layers_laid_together_are_what_hydra_composes(point: list[str]) -> None:
-    choices = dict(word.split("=") for word in point if not word.startswith("seed="))
+    words = (word.split("=") for word in point)
+    choices = {name: value for name, value in words if name != "seed" and "." not in name}
     expected = composing.read(compose("config", overrides=point))
     assert layers.lay(choices) is not None
     assert asdict(ExperimentComposer().read(point)) == asdict(expected)
@@ -130,6 +135,9 @@ def test_layers_laid_together_are_what_hydra_composes(point: list[str]) -> None:
         ["rates.nonsense=1"],
         ["method.lr=fast"],
         ["budget.epochs=null"],
+        ["budget.times=[soon]"],
+        ["budget.times=[1,[2]]"],
+        ["evaluation.metrics=1"],
         ["variant=umax/nonsense"],
         ["variant=umax/code", "method=nonsense"],
         ["dataset=nonsense"],

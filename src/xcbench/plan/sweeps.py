@@ -219,10 +219,10 @@ def _references(node: Options) -> set[str]:
 
 
 def _is_value(override: Override) -> bool:
-    """Whether it sets one number or word, and chooses nothing."""
+    """Whether it sets a number, a word or a list, and chooses nothing."""
     key = override.key_or_group
     plain = key in PLAIN or ("." in key and "/" not in key and not key.startswith("hydra."))
-    simple = isinstance(override.value(), bool | int | float | str | None)
+    simple = isinstance(override.value(), bool | int | float | str | list | None)
     return plain and simple and override.package is None and override.type == OverrideType.CHANGE
 
 
