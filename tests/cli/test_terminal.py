@@ -14,7 +14,7 @@ import pytest
 import scipy.sparse as sp
 
 from made_cells import make
-from xcbench import SampledSoftmaxClassifier, model_files
+from xcbench import SampledSoftmaxClassifier, model_files, papers
 from xcbench.cli import main, summary, usage
 from xcbench.data.inputs import Inputs
 from xcbench.data.settings import Protocol
@@ -80,6 +80,11 @@ def test_the_table_of_a_sweep_has_a_method_at_its_best_rate(
 def test_every_command_is_in_a_group_of_the_help() -> None:
     listed = re.findall(r"^  ([a-z]+) {2,}", usage.OVERVIEW, re.M)
     assert sorted(listed) == sorted(usage.COMMANDS) and len(set(listed)) == len(listed)
+
+
+def test_the_help_of_paper_names_every_paper() -> None:
+    named = re.search(r"a paper \((.+?)\)", usage.COMMANDS["paper"])
+    assert named and tuple(named[1].split(", ")) == papers.OURS
 
 
 def test_a_terminal_gets_no_codes_but_our_own(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -169,7 +169,7 @@ Example: xcbench report grid=demo name=demo
 NAME [part=tuning|runs|report] [grid=NAME] [workers=1] [executor=local] [force=true] [plan=true]
 [--self-contained] [name=value ...]
 
-Run what is missing of a paper (adv, ar, memoir, ove, umax) and write its report.
+Run what is missing of a paper (umax, ove, ar, adv, memoir, scent) and write its report.
 plan=true counts the cells that would run, with verbose=true it lists them.
 Example: xcbench paper umax dataset=mnist
 """,
