@@ -258,6 +258,14 @@ def test_findings_are_of_tasks_and_seeds(board: Board) -> None:
     assert exact.loc["one"].tolist() == pytest.approx([-0.1, -0.1]) and list(exact.index) == ["one"]
 
 
+def test_trees_on_whitened_components_are_compared_with_plain_ones(board: Board) -> None:
+    assert findings.whitened(board).empty
+    names = {"softmax_sgd": "negative_sampling", "softmax": "adv_plain_tree"}
+    renamed = board.finals.assign(method=board.finals["method"].replace(names))
+    numbers = findings.whitened(replace(board, finals=renamed)).loc["one"]
+    assert numbers.tolist() == pytest.approx([0.05, 0.15])  # 0.5 and 0.6 less 0.45
+
+
 def test_pairs_that_change_their_order_are_counted(board: Board) -> None:
     after = board.summary[board.summary["task"] == "one"].dropna(subset=["test_log_loss"])
     assert len(after) > 1

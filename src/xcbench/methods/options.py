@@ -127,7 +127,7 @@ class TreeOptions:
     pca: str = option(
         "whitened",
         "`whitened` scales features and components to unit variance, as in the published code; "
-        "`plain` takes both as they are, such as features of an SVD; `unit_variance` scales "
+        "`plain` takes both as they are, for sparse counts or an SVD; `unit_variance` scales "
         "components alone",
         choices=("whitened", "plain", "unit_variance"),
     )
