@@ -314,6 +314,17 @@ def test_rows_with_one_label_each_have_no_sets():
     assert train.sets is None and test.sets is None
 
 
+@both_forms
+def test_the_other_labels_of_a_row_can_be_dropped(dense):
+    parts = raw(ROWS, LABELS, dense), raw(TEST_ROWS, TEST_LABELS, dense)
+    kept, alone = (protocol.apply(*parts, Protocol(other_labels=it)) for it in ("keep", "drop"))
+    assert kept[0].sets is not None and alone[0].sets is None and alone[1].sets is None
+    for one, other in zip(kept[:2], alone[:2], strict=True):
+        assert plain(one.X) == plain(other.X) and one.y.tolist() == other.y.tolist()
+    with pytest.raises(UserError, match="other_labels=drop is not possible with label=each"):
+        protocol.apply(*parts, Protocol(label="each", other_labels="drop"))
+
+
 # ---------------------------------------------------------------- coordinates of an SVD
 def test_a_truncated_svd_keeps_the_leading_directions_of_the_training_rows():
     rng = np.random.default_rng(0)

@@ -21,7 +21,6 @@ from xcbench.run import runner
 from xcbench.show.table import Table, markdown, numeric
 from xcbench.store import results
 from xcbench.store.cell import ENDED
-from xcbench.store.ordering import best_of_each
 
 NAME = "checks"
 RERUNS = 5
@@ -124,7 +123,7 @@ def again(conditions: Conditions, board: Board) -> Iterator[dict[str, object]]:
                 f"{row['task']} {row['method']} cannot be trained again: {cell.message}"
             )
         curve = results.frame([cell], curves=True)
-        new = best_of_each(curve, tuning.criterion(curve, False), "cell").iloc[0]
+        new = tuning.stopped(curve, tuning.criterion(curve, False)).iloc[0]
         column = "test_log_loss" if pd.notna(row["test_log_loss"]) else "test_error"
         same = ranked[(ranked["task"] == row["task"]) & (ranked["method"] == row["method"])]
         spread = float(np.ptp(same[column]))

@@ -24,7 +24,6 @@ from xcbench.plan import planning
 from xcbench.plan.job import Job
 from xcbench.store import cells, results
 from xcbench.store.cell import ENDED
-from xcbench.store.ordering import best_of_each
 
 FIRST = 0.6  # share of the time in which methods run at their defaults
 KEPT = 3  # methods whose settings are searched in the rest
@@ -128,7 +127,7 @@ class Comparison:
             return f"no result{why}"
         curve = results.frame([cell], curves=True)
         column = tuning.criterion(curve, self.task.every_label)
-        row = best_of_each(curve, column, "cell").iloc[0]
+        row = tuning.stopped(curve, column).iloc[0]
         entry = self.entries[job.cell.cell] = _measures(job, row, self.task.every_label)
         return f"accuracy {100 * entry['accuracy']:.1f} %, {seconds(entry['train_seconds'])}"
 

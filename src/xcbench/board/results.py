@@ -129,7 +129,7 @@ def _stopped(curves: pd.DataFrame, protocol: Protocol) -> pd.DataFrame:
     every = {task.name: task.every_label for task in protocol.tasks}
     ended = curves[curves["status"].isin(ENDED)]
     parts = [
-        best_of_each(part, tuning.criterion(part, every[str(task)]), "cell")
+        tuning.stopped(part, tuning.criterion(part, every[str(task)]))
         for (task, _), part in ended.groupby(BY)
     ]
     stopped = pd.concat(parts, ignore_index=True) if parts else curves[:0]

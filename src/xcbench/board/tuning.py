@@ -206,6 +206,16 @@ def criterion(rows: pd.DataFrame, every_label: bool) -> str:
     return "validation_precision_at_1" if every_label else "validation_error"
 
 
+def stopped(curves: pd.DataFrame, column: str) -> pd.DataFrame:
+    """The best checkpoint of each cell by a column, of those after training began.
+
+    Where training makes a model worse, that is its result, not what it was before.
+    """
+    trained = curves["epoch"] > 0
+    some = trained | ~curves["cell"].isin(curves.loc[trained, "cell"])
+    return best_of_each(curves[some], column, "cell")
+
+
 def best_points(rows: pd.DataFrame, curves: pd.DataFrame, every_label: bool) -> list[Point]:
     """Settings of the trials that ended, the best by their validation rows first."""
     ended = rows[rows["status"].isin(ENDED)]
@@ -213,7 +223,7 @@ def best_points(rows: pd.DataFrame, curves: pd.DataFrame, every_label: bool) -> 
     column = criterion(of_these, every_label)
     if column not in of_these or of_these[column].isna().all():
         return []
-    order = best_first(best_of_each(of_these, column, "cell"), column)["cell"]
+    order = best_first(stopped(of_these, column), column)["cell"]
     points = ended.set_index("cell").loc[order].reindex(columns=list(POINT))
     return [
         {str(name): float(value) for name, value in point.dropna().items()}

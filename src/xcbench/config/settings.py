@@ -48,7 +48,7 @@ class Budget:
         None,
         "end a cell after so many evaluations without a better loss of the validation rows "
         "(evaluation.validation); the weights and the numbers that stand for it are those of its "
-        "best evaluation",
+        "best evaluation after training began",
         at_least=1,
     )
     gain: float = option(

@@ -54,6 +54,11 @@ def problem(
         If the training rows have fewer than two classes, no test row remains, or scaled features
         overflow.
     """
+    if protocol.label == "each" and protocol.other_labels == "drop":
+        raise UserError(
+            "dataset.protocol.other_labels=drop is not possible with label=each, which chooses "
+            "every label; leave one of them out"
+        )
     width, names, n_labels = train.X.shape[1], train.label_names, train.n_labels
     train, test = _frequent_labels(train, test, protocol.min_rows)
     train, test = (_usable(raw, protocol) for raw in (train, test))
@@ -84,7 +89,8 @@ def problem(
     X_test, second = X_test[usable], second[usable]
     factors = column_factors(X_train, protocol)
     sets: list[LabelSets | None] = [None, None]
-    if any(raw.label_counts.max(initial=0) > 1 for raw in (train, test)):
+    several = any(raw.label_counts.max(initial=0) > 1 for raw in (train, test))
+    if several and protocol.other_labels == "keep":
         trained = np.ones(len(first), bool)
         sets = [
             _label_sets(raw, rows, classes, protocol.label)

@@ -38,6 +38,12 @@ class Protocol:
         "every label a class",
         choices=("train", "train_and_test", "train_usable", "declared"),
     )
+    other_labels: str = option(
+        "keep",
+        "the labels of a row that are not chosen: kept for what knows label sets, or dropped, so "
+        "that every method sees one label a row",
+        choices=("keep", "drop"),
+    )
     divide_by: float = option(1.0, "constant that divides every feature", above=0)
     row_norm: str = option("none", "normalisation of every row", choices=("none", "l2"))
     unlabelled: str = option(

@@ -51,10 +51,13 @@ def of(cell: Cell, rule: str) -> Checkpoint:
     """The checkpoint that stands for a cell.
 
     With the rule `BEST`, or patience, it is the best one by validation, if the cell ended and has
-    validation rows; else it is the last one.
+    validation rows; else it is the last one. With patience, the one before training does not count.
     """
-    by_validation = rule == BEST or cell.config.get("budget", {}).get("patience")
-    chosen = best(cell.curve, VALIDATION) if by_validation and cell.status in ENDED else None
+    curve, patience = cell.curve, cell.config.get("budget", {}).get("patience")
+    if patience:
+        curve = curve.where(curve["epoch"] > 0)
+    by_validation = rule == BEST or patience
+    chosen = best(curve, VALIDATION) if by_validation and cell.status in ENDED else None
     return chosen or Checkpoint(max(0, len(cell.curve) - 1))
 
 

@@ -61,7 +61,8 @@ class Course:
     last : whether it was the start or the last checkpoint, which are always evaluated.
     times : seconds at which it is still to be evaluated.
     ended : whether training has ended.
-    best : the best evaluation so far on validation rows, if the budget has patience.
+    best : the best evaluation so far on validation rows, if the budget has patience. That before
+        training is none: a result is that of trained weights.
     goal : loss that the next gain must be below by the budget's share; the last gain was at epoch
         ``gained``, and ``waited`` evaluations since were none.
     """
@@ -151,7 +152,7 @@ class Course:
         self.trace.rows[-1] |= numbers
         self.trace.message = self.progress.message
         self.ended = self.late and self._is_cut(self.progress)
-        if self.budget.patience and measured:
+        if self.budget.patience and measured and self.progress.epoch > 0:
             self._wait(measured, self.budget.patience)
 
     def _wait(self, measured: dict[str, float], patience: int) -> None:
