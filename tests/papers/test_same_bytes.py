@@ -25,8 +25,10 @@ def measured(reports: Path, names: tuple[str, ...]) -> None:
     for name in names:
         (reports / name).mkdir(parents=True)
         for table in TABLES:
-            for path in (ROOT / "reports" / name).glob(f"{table}.csv"):
-                shutil.copy(path, reports / name)
+            for path in (ROOT / "reports" / name).rglob(f"{table}.csv"):  # the board's by task
+                to = reports / path.relative_to(ROOT / "reports")
+                to.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(path, to)
 
 
 def written(workspace: Workspace, *words: str) -> list[dict[str, bytes]]:
