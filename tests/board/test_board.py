@@ -182,6 +182,14 @@ def test_early_stopping_takes_the_first_best_checkpoint_of_every_cell() -> None:
     assert best_of_each(curves, "validation_error", "cell")["n"].tolist() == [1, 3]
 
 
+def test_what_a_model_was_before_training_is_no_result() -> None:
+    curves = pd.DataFrame(
+        {"cell": list("aaab"), "epoch": [0, 1, 2, 0], "validation_log_loss": [1.0, 3.0, 2.0, 5.0]}
+    )
+    chosen = tuning.stopped(curves, "validation_log_loss").set_index("cell")["epoch"]
+    assert chosen.to_dict() == {"a": 2, "b": 0}  # b is not trained at all
+
+
 def test_a_front_has_whom_nobody_dominates() -> None:
     rng = np.random.default_rng(1)
     cost, quality = (pd.Series(rng.integers(0, 8, 30)) for _ in range(2))

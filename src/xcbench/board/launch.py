@@ -56,7 +56,11 @@ class Launch:
         with sweeps.hydra(self.overrides):
             conditions = Conditions(self.protocol, self.overrides)
             for task in self._chosen():
-                caches, new = self._started(task), []
+                committed, new = self._committed(task), []
+                caches = {
+                    part: self._with_committed(task, committed[part], cache)
+                    for part, cache in tables(self.folder / CELLS / task.name).items()
+                }
                 for method in self._methods():
                     if not self.totals:
                         print(f"{NAME}: {task.name} {method}", flush=True)
@@ -69,22 +73,23 @@ class Launch:
                     self.totals.end_grid(task.name)
                     continue
                 for part in PARTS:
-                    keep = partial(self._replaced, task, part, [rows[part] for rows in new])
+                    rows_of_part = [rows[part] for rows in new]
+                    keep = partial(self._replaced, task, committed[part], rows_of_part)
                     results_cache.update(self.folder / CELLS / task.name, part, keep)
                 if code == INTERRUPTED:
                     break
         return code
 
-    def _started(self, task: Task) -> Rows:
-        """Tables of a task, in a partial board with committed rows."""
-        caches = tables(self.folder / CELLS / task.name)
-        return {part: self._with_committed(task, part, caches[part]) for part in PARTS}
-
-    def _with_committed(self, task: Task, part: str, cache: ResultsCache) -> ResultsCache:
-        """A table with the committed rows of a task; of the chosen methods it keeps its rows."""
+    def _committed(self, task: Task) -> Rows:
+        """Rows of a task that a partial board starts from; none for the whole board."""
         if not self.committed:
-            return cache
-        committed = tables(self.committed / CELLS / task.name)[part]
+            return dict.fromkeys(PARTS, ResultsCache.empty())
+        return tables(self.committed / CELLS / task.name)
+
+    def _with_committed(
+        self, task: Task, committed: ResultsCache, cache: ResultsCache
+    ) -> ResultsCache:
+        """A table with the committed rows of a task; of the chosen methods it keeps its rows."""
         mine = {f"{task.name}/{method}" for method in self._methods()} & set(cache.rows["grid"])
         for grid in sorted({*committed.rows["grid"]} - mine):
             names = committed.rows.loc[committed.rows["grid"] == grid, "cell"]
@@ -92,10 +97,14 @@ class Launch:
         return cache
 
     def _replaced(
-        self, task: Task, part: str, new: Sequence[ResultsCache], cache: ResultsCache
+        self,
+        task: Task,
+        committed: ResultsCache,
+        new: Sequence[ResultsCache],
+        cache: ResultsCache,
     ) -> ResultsCache:
         """Tables with new rows of the pairs of a task; methods that did not run keep theirs."""
-        cache = self._with_committed(task, part, cache)
+        cache = self._with_committed(task, committed, cache)
         for rows, method in zip(new, self._methods(), strict=False):
             cache = cache.replaced(f"{task.name}/{method}", rows)
         return cache
