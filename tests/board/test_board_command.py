@@ -135,3 +135,19 @@ def test_advice_for_a_file_names_a_method_and_a_command(workspace: Workspace) ->
     )
     assert done.code == 0, done.text
     assert "use " in done.out and "next: xcbench run dataset=file" in done.out
+
+
+@pytest.mark.slow
+def test_advice_says_that_one_of_several_labels_counts(workspace: Workspace) -> None:
+    rng = np.random.default_rng(0)
+    labels = rng.random((300, 8)) < 0.25
+    labels[:, 0] |= ~labels.any(1)
+    X = rng.normal(size=(300, 8)) + 4 * labels
+    path = str(workspace.path / "rows.svm")
+    dump_svmlight_file(X, labels.astype(int), path, multilabel=True)
+    own = ("advise", "dataset=file", "dataset.train=rows.svm", "seconds=8")
+    one = workspace.xcbench(*own)
+    assert "of a row's labels one counts" in one.out, one.text
+    assert "next: xcbench run dataset=file" in one.out and "other_labels=drop" in one.out, one.text
+    each = workspace.xcbench(*own, "dataset.protocol.label=each")
+    assert each.code == 0 and "one counts" not in each.out + each.err, each.text

@@ -60,7 +60,7 @@ class Comparison:
         UserError
             If the dataset cannot be read, or no method can run on it.
         """
-        info, outcome = self._prepared(), ""
+        info, outcome = self.prepared(), ""
         started = time.monotonic()
         for method in self.order:
             if time.monotonic() - started > FIRST * self.seconds or self.interrupted:
@@ -80,7 +80,7 @@ class Comparison:
             print(f"searched for better settings: {', '.join(sorted(searched))}")
         return self.table
 
-    def _prepared(self) -> Info:
+    def prepared(self) -> Info:
         """The dataset, read once for all methods."""
         settings = self.conditions.trial(self.task, self.order[0], 0, 0)
         cache = planning.cache_dir(settings)

@@ -26,7 +26,8 @@ CONDITIONS = {
     "evaluation.rows": "500",
     "evaluation.costs": "true",
 }
-EACH = "dataset.protocol.label"
+LABEL = "dataset.protocol.label"
+OTHERS = "dataset.protocol.other_labels"
 FEATURES = "dataset.features"
 SPLIT = "dataset.protocol.split"
 
@@ -56,14 +57,15 @@ def advise(request: Request) -> int:
     refuse_nameless([f"dataset={words['dataset']}"])
     if words["dataset"] == "file" and "dataset.test" not in words:
         words.setdefault(SPLIT, "random")
-    task = Task(
-        "advise",
-        (*(f"{name}={value}" for name, value in words.items()), "dataset.missing=error"),
-        every_label=words.get(EACH) == "each",
-    )
     with sweeps.hydra(settings):
         conditions = comparison.short(Conditions(protocol.read(), settings), seconds)
-        launch = comparison.Comparison(conditions, task, seconds, needs, _order(reports, needs))
+        launch = comparison.Comparison(
+            conditions, _task(words), seconds, needs, _order(reports, needs)
+        )
+        if launch.prepared().multi_label and OTHERS not in words and words.get(LABEL) != "each":
+            print(f"of a row's labels one counts; all count with {LABEL}=each")
+            words[OTHERS] = "drop"  # no method may see them
+            launch.task = _task(words)
         table = launch.run()
     print(_shown(advice.best_of_methods(table, needs)))
     row = advice.choice(table, needs, comparison.RESOLUTION)
@@ -72,6 +74,11 @@ def advise(request: Request) -> int:
     print(f"use {row['method']}: {_why(row, needs)}")
     print(f"next: {_next(row, words)}")
     return 0
+
+
+def _task(words: dict[str, str]) -> Task:
+    settings = (*(f"{name}={value}" for name, value in words.items()), "dataset.missing=error")
+    return Task("advise", settings, every_label=words.get(LABEL) == "each")
 
 
 def _order(reports: Path, needs: Needs) -> list[str]:
