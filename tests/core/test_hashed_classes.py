@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.special import softmax
 
 from xcbench import MarginClassifier, model_files
+from xcbench.config.settings import Budget, Evaluation
 from xcbench.core.dataset import Split
 from xcbench.core.models.hashed import HashedModel
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.solvers import Streams
 from xcbench.estimators import problem as of_arrays
 from xcbench.methods import registry
-from xcbench.train.training import built
+from xcbench.train.training import Lane, built, run
 
 K, B, D = 12, 5, 4
 RNG = np.random.default_rng(0)
@@ -80,6 +83,25 @@ def test_repetitions_tell_classes_of_a_bucket_apart(
         model_files.load(tmp_path / "model").estimator,
     ):
         assert np.array_equal(copy.predict(rows), several.predict(rows))
+
+
+def test_a_bucket_a_class_trains_as_softmax_does_on_a_linear_schedule(
+    problem: tuple[np.ndarray, np.ndarray],
+) -> None:
+    dataset = of_arrays.dataset(Split(*problem), 60)
+    shared = {"lr": 0.1, "lr_schedule": "linear", "order": "file", "init": "zero"}
+    models: dict[str, Any] = {}
+    for name, more in (("mach", {"repetitions": 1, "buckets": 60}), ("softmax", {})):
+        method = registry.builtin()[name]
+        settings: Any = method.schema(name=name, **shared, **more)  # type: ignore[call-arg]
+        if name == "softmax":
+            settings = replace(settings, solver="minibatch")
+        lane = Lane(*built(method, settings, dataset.info, dataset.info, "numpy", "float64"))
+        run([lane], dataset, 0, Budget(epochs=4, checkpoints=4), Evaluation())
+        models[name] = lane.model
+    (hashed,) = models["mach"].buckets
+    W = hashed.weights()["W"][models["mach"].bucket[0]]
+    np.testing.assert_allclose(W, models["softmax"].weights()["W"], atol=1e-12)
 
 
 def test_stops_change_nothing(problem: tuple[np.ndarray, np.ndarray]) -> None:

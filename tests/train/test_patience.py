@@ -118,12 +118,22 @@ def _evaluated(course: Any, epoch: int, loss: float) -> None:
     course.record({"validation_log_loss": loss, "test_log_loss": 0.0})
 
 
-def _settings(lr: float) -> Any:
-    return registry.builtin()["ove"].schema(name="ove", lr=lr)  # type: ignore[call-arg]
+def test_a_schedule_goes_on_to_its_end(digits: Dataset) -> None:
+    """The rates of the last epochs are the low ones."""
+    budget = Budget(epochs=25, checkpoints=25, patience=1)
+    lane = _lane(digits, 0.05, "numpy", lr_schedule="linear")
+    (trace,) = training.run([lane], digits, 0, budget, HELD_OUT)
+    losses = trace.curve["validation_log_loss"]
+    assert trace.status == "done" and not trace.message
+    assert len(losses) == 26 and _by_hand(losses.tolist(), 1) is not None
 
 
-def _lane(data: Dataset, lr: float, engine: str) -> training.Lane:
-    method, settings = registry.builtin()["ove"], _settings(lr)
+def _settings(lr: float, **more: Any) -> Any:
+    return registry.builtin()["ove"].schema(name="ove", lr=lr, **more)  # type: ignore[call-arg]
+
+
+def _lane(data: Dataset, lr: float, engine: str, **more: Any) -> training.Lane:
+    method, settings = registry.builtin()["ove"], _settings(lr, **more)
     return training.Lane(*training.built(method, settings, data.info, data.info, engine, "float64"))
 
 

@@ -275,3 +275,22 @@ def test_a_linear_schedule_ends_with_the_budget(epochs: int, digits: Dataset) ->
     settings = method.schema(name="ove", lr=0.5, lr_schedule="linear")  # type: ignore[call-arg]
     solver: Any = method.build(settings, digits.info).over(epochs)
     assert solver.optimizer.rate(epochs / 4) == pytest.approx(0.375)
+
+
+PLAIN = [
+    name
+    for name, method in registry.builtin().items()
+    if getattr(method.schema(name=name), "optimizer", "") == "sgd"  # type: ignore[call-arg]
+]
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_a_linear_schedule_is_that_of_every_solver(name: str, digits: Dataset) -> None:
+    """Also of those that hold several descents; without it, a solver stays itself."""
+    method = registry.builtin()[name]
+    for schedule in ("linear", "geometric"):
+        settings: Any = method.schema(name=name, lr=0.1, lr_schedule=schedule)  # type: ignore[call-arg]
+        if hasattr(settings, "solver"):
+            settings = replace(settings, solver="minibatch")
+        solver: Any = method.build(settings, digits.info)
+        assert (solver.over(10) is solver) == (schedule == "geometric")

@@ -79,14 +79,23 @@ def run(
     seen = dataset.first(budget.share)
     first = lanes[0].solver
     passes = first.epochs or budget.epochs
-    lanes = [replace(lane, solver=lane.solver.over(passes)) for lane in lanes]
+    solvers = [lane.solver.over(passes) for lane in lanes]
     looking = bool(budget.seconds or budget.times) and first.interruptible and len(lanes) == 1
     stops = Stops(checkpoints(budget, passes), clock, looking)
     evaluator = Evaluator(dataset, evaluation, seed)
     courses = [
-        Course(lane.solver, lane.model, budget, evaluation, lane.l2 / len(seen.train), lane.spent)
-        for lane in lanes
+        Course(
+            solver,
+            lane.model,
+            budget,
+            evaluation,
+            lane.l2 / len(seen.train),
+            lane.spent,
+            scheduled=solver is not lane.solver,
+        )
+        for lane, solver in zip(lanes, solvers, strict=True)
     ]
+    lanes = [replace(lane, solver=solver) for lane, solver in zip(lanes, solvers, strict=True)]
     with np.errstate(all="ignore"), clock:  # overflow is looked for at the checkpoints
         progresses = _fitted(lanes, seen, Streams.of(seed), stops)
         for number in itertools.count():

@@ -89,7 +89,7 @@ class Solver(ABC):
         return None
 
     def over(self, epochs: float) -> Solver:
-        """Solver of a training of so many epochs, where its rate depends on them."""
+        """Solver of a training of so many epochs; itself where its rate does not depend on them."""
         return self
 
     @property

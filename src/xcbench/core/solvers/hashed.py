@@ -29,6 +29,13 @@ class HashedClasses(Solver):
     repetitions: int
     buckets: int
 
+    def over(self, epochs: float) -> HashedClasses:
+        """With descents of so many epochs."""
+        one = self.descent()
+        if one.over(epochs) is one:
+            return self
+        return replace(self, descent=lambda: self.descent().over(epochs))
+
     def make_model(
         self, engine: str, n_classes: int, n_features: int, bias: bool, dtype: str
     ) -> HashedModel:

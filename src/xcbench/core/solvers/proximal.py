@@ -191,7 +191,8 @@ class Proximal(Solver):
 
     def over(self, epochs: float) -> Proximal:
         """With the optimizer of so many epochs."""
-        return replace(self, optimizer=self.optimizer.over(epochs))
+        optimizer = self.optimizer.over(epochs)
+        return self if optimizer is self.optimizer else replace(self, optimizer=optimizer)
 
     def fit(
         self, dataset: Dataset, model: LinearModel, streams: Streams, stops: Iterable[float]
