@@ -70,7 +70,11 @@ def test_all_methods_share_places_and_each_search_has_its_own() -> None:
 
 
 def measured(
-    method: str, losses: Callable[[Config], float], status: str = "done", speed: float = 1000.0
+    method: str,
+    losses: Callable[[Config], float],
+    status: str = "done",
+    speed: float = 1000.0,
+    begins: float = 0.0,
 ) -> list[tuple[str, list[Config]]]:
     """Parts and configurations that a method on digits runs, where they have these losses."""
     launched = []
@@ -82,7 +86,12 @@ def measured(
             for i, it in enumerate(settings)
         ]
         curves = [
-            {"cell": str(i), "validation_log_loss": loss, "epoch": at * speed, "train_seconds": at}
+            {
+                "cell": str(i),
+                "validation_log_loss": loss,
+                "epoch": at * speed,
+                "train_seconds": begins + at,
+            }
             for i, it in enumerate(settings)
             for at, loss in enumerate((9.0, losses(it)))
         ]
@@ -123,15 +132,45 @@ def test_cells_make_the_passes_that_fit_their_seconds(method: str) -> None:
     assert {it.budget.epochs for it in fast} == {1000}
 
 
-def test_a_training_that_begins_late_has_a_longer_trial_of_its_speed() -> None:
+def test_a_training_that_begins_late_has_a_longer_trial_of_its_pace() -> None:
     first, second, *others = measured("negative_sampling", lambda it: 1.0, speed=0.0)
-    assert [it.budget.seconds for _, (it,) in (first, second)] == [0.5, 5]
+    assert [it.budget.seconds for _, (it,) in (first, second)] == [0.5, 5.5]
     assert {it.budget.epochs for _, cells in others for it in cells} == {1000}
 
 
-def test_a_library_with_passes_of_its_own_needs_no_speed() -> None:
-    launched = measured("svm_ovr", lambda it: 1.0)
-    assert [len(cells) for _, cells in launched] == [12, 4, 12, 4, 3]
+def seconds_of(launched: list[tuple[str, list[Config]]]) -> list[tuple[float, float]]:
+    """Seconds and passes of the cells of each launch after that of the pace."""
+    cells = [some[0].budget for _, some in launched[1:]]
+    return [(it.seconds, it.epochs) for it in cells if it.seconds]
+
+
+def test_trials_last_longer_by_what_is_set_up_first() -> None:
+    """Passes fill 0.8 of what is left; a tree of 1.3 s takes two whole seconds."""
+    launched = measured("negative_sampling", lambda it: 1.0, speed=2.0, begins=1.3)
+    search = [(3, 1.6), (6, 6.4)]
+    assert seconds_of(launched) == [*search, *search, (60, 92.8)]
+    soon = measured("negative_sampling", lambda it: 1.0, speed=2.0, begins=0.15)
+    assert seconds_of(soon)[0] == (1, 1.6)
+    late = measured("negative_sampling", lambda it: 1.0, speed=2.0, begins=14.5)
+    assert seconds_of(late)[0][0] == 1, "a quarter of the final seconds at most"
+
+
+@pytest.mark.parametrize(("speed", "seconds"), [(10.0, (1, 4)), (0.3, (7, 7)), (0.1, (1, 4))])
+def test_a_library_makes_all_of_its_passes_in_a_trial_if_they_fit(
+    speed: float, seconds: tuple[float, float]
+) -> None:
+    """All classes take 0.1 s, 3.3 s and 10 s; twice that fits a quarter of 60 s, or does not."""
+    launched = measured("svm_ovr", lambda it: 1.0, speed=speed)
+    assert [len(cells) for _, cells in launched] == [1, 12, 4, 12, 4, 3]
+    assert seconds_of(launched) == [(it, 1000) for it in (*seconds, *seconds, 60)]
+
+
+def test_a_trial_too_short_to_train_has_no_number() -> None:
+    rows = pd.DataFrame({"cell": ["a", "b"], "status": "timeout", "lr": [0.1, 0.2]})
+    curves = pd.DataFrame(
+        {"cell": list("aab"), "epoch": [0, 1, 0], "validation_log_loss": [1.0, 3.0, 1.0]}
+    )
+    assert tuning.best_points(rows, curves, False) == [{"lr": 0.1}]
 
 
 def test_rates_of_plain_steps_alone_fall_in_a_line() -> None:
@@ -412,7 +451,7 @@ def test_a_comparison_spends_six_tenths_of_its_time_on_defaults(
 
         table = pd.DataFrame()
 
-        def _prepared(self):
+        def prepared(self):
             return None
 
         def _jobs(self, method, info):

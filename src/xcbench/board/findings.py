@@ -12,7 +12,7 @@ from scipy import stats
 from xcbench.board.comparisons import interval
 from xcbench.board.conclusions import values
 from xcbench.board.protocol import LINES
-from xcbench.board.results import REFERENCE, Board, first_rung
+from xcbench.board.results import REFERENCE, Board
 from xcbench.core.metrics import of_column
 from xcbench.store.ordering import best_of_each, best_value
 from xcbench.units import count
@@ -63,9 +63,7 @@ def sentences(findings: pd.DataFrame) -> list[str]:
 
 def _searches(board: Board) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Validation losses of the defaults, and of the best trial, on the first rung of searches."""
-    trials = first_rung(board.trials).reindex(
-        columns=["task", "method", "seed", "lr", "method.l2", LOSS]
-    )
+    trials = board.first_trials.reindex(columns=["task", "method", "seed", "lr", "method.l2", LOSS])
     trials = trials.dropna(subset=[LOSS, "lr"])
 
     def best(some: pd.DataFrame) -> pd.DataFrame:

@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from xcbench.board import tuning
+from xcbench.core.dataset import Info
 from xcbench.plan.job import Job
 from xcbench.run import runner
 from xcbench.run.execute import execute
@@ -55,9 +57,12 @@ def _interruptible(run: Callable[[], object]) -> None:
 
 
 def _warm(job: Job) -> None:
-    """Compile all that steps need: with looks at the clock, that is more than a warm-up sees."""
+    """Compile and import all that steps need: with looks at the clock, more than a warm-up sees.
+
+    Not of a training that cannot be stopped.
+    """
     settings = job.settings
-    if job.cell.lr is None:
+    if not (isinstance(job.info, Info) and tuning.solver(settings, job.info).interruptible):
         return
     few = replace(settings.evaluation, rows=1, train_rows=1, curve_rows=0)
     brief = replace(settings.budget, seconds=1e-3)

@@ -35,7 +35,6 @@ class Task:
     Attributes
     ----------
     words : overrides of its cells.
-    drawn : whether each seed draws its split, as the dataset has none.
     every_label : whether a prediction of any label of a row is correct.
     held_out : whether ranks on the other tasks are to predict those on this one.
     slower : factor of the protocol's seconds.
@@ -43,7 +42,6 @@ class Task:
 
     name: str
     words: Words
-    drawn: bool = False
     every_label: bool = False
     held_out: bool = False
     slower: float = 1.0
@@ -55,6 +53,7 @@ class Protocol:
 
     trials: int
     rungs: tuple[float, ...]
+    longest: float
     kept: int
     trial: Words
     pace: tuple[float, ...]
@@ -119,9 +118,6 @@ class Conditions:
     def of(self, task: Task, method: str, seed: int, *words: str) -> Config:
         """A cell at the method's default settings, but for the schedule of plain steps."""
         cell = replace(self.composed(task, method, words), seed=seed)
-        if task.drawn:
-            protocol = replace(cell.dataset.protocol, split_seed=seed)
-            cell = replace(cell, dataset=replace(cell.dataset, protocol=protocol))
         if isinstance(cell.method, StochasticOptions) and cell.method.optimizer == "sgd":
             return replace(cell, method=replace(cell.method, lr_schedule=self.protocol.schedule))
         return cell
@@ -129,24 +125,24 @@ class Conditions:
     def pace(self, task: Task, method: str, seconds: float) -> Config:
         """A trial that measures how many passes a method makes in a second."""
         words = (*self.protocol.trial, *self.protocol.speed)
-        return _within(seconds, self.of(task, method, 0, *words))
+        return within(seconds, self.of(task, method, 0, *words))
 
     def trial(self, task: Task, method: str, study: int, rung: int) -> Config:
         """A trial of a search, of which the study is the seed."""
         seconds = self.protocol.rungs[rung] * task.slower
-        return _within(seconds, self.of(task, method, study, *self.protocol.trial))
+        return within(seconds, self.of(task, method, study, *self.protocol.trial))
 
     def final(self, task: Task, method: str, seed: int, *words: str) -> Config:
         """A final cell."""
         seconds = self.protocol.seconds * task.slower
-        return _within(seconds, self.of(task, method, seed, *words))
+        return within(seconds, self.of(task, method, seed, *words))
 
     def untimed(self, task: Task, method: str, seed: int) -> Config:
         """A cell that trains to its end, however long that takes."""
         return self.of(task, method, seed, "budget.seconds=null", *UNTIMED)
 
 
-def _within(seconds: float, cell: Config) -> Config:
+def within(seconds: float, cell: Config) -> Config:
     """A cell with other seconds of training, at most."""
     return replace(cell, budget=replace(cell.budget, seconds=float(seconds)))
 

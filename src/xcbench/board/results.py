@@ -82,6 +82,11 @@ class Board:
         return [task.name for task in self.protocol.tasks if task.name not in self.measured]
 
     @property
+    def first_trials(self) -> pd.DataFrame:
+        """Trials with which searches begin, but for those too short to train anything."""
+        return first_rung(self.trials[self.trials["epoch"] > 0])
+
+    @property
     def ranked(self) -> pd.DataFrame:
         """Final cells that count in rankings, of the measured tasks."""
         some = self.finals["role"].eq(RANKED) & self.finals["task"].isin(self.measured)
@@ -202,9 +207,9 @@ def _reason(runs: pd.DataFrame) -> str:
 
 
 def first_rung(trials: pd.DataFrame) -> pd.DataFrame:
-    """The shortest trials of every task, with which its searches begin."""
+    """The shortest trials of every task and method, with which its searches begin."""
     rows = trials.reindex(columns=list(dict.fromkeys([*trials, "budget.seconds"])))
-    return rows[rows["budget.seconds"] == rows.groupby("task")["budget.seconds"].transform("min")]
+    return rows[rows["budget.seconds"] == rows.groupby(BY)["budget.seconds"].transform("min")]
 
 
 def anytime(board: Board) -> pd.DataFrame:

@@ -45,7 +45,7 @@ def sensitivity(board: Board) -> pd.DataFrame:
     """Share of a search's first trials within 5 % of the best validation loss or error."""
     every = {task.name: task.every_label for task in board.protocol.tasks}
     near = []
-    trials = results.first_rung(board.trials)
+    trials = board.first_trials
     for (task, method, _), first in trials.groupby(["task", "method", "seed"]):
         column = tuning.criterion(first, every[str(task)])
         near.append((task, method, near_best(first[column], column, NEAR).mean()))

@@ -5,9 +5,10 @@ time, and the best third of them for a longer one. Their points are those of one
 unit square for all methods. One axis is the rate, relative to the method's default rule; the other
 is the weight decay. A method that lacks one of them uses the other alone, or its own penalty.
 
-A cell makes as many passes as fit its seconds, by the speed of one short trial before the searches.
+A cell makes as many passes as fit its seconds, by the pace of one short trial before the searches.
 So a schedule of the rate comes to its end, in a short trial as in a final cell, and methods are
-compared at equal seconds.
+compared at equal seconds. Trials last longer where a method sets up a tree first, or where a
+library makes passes of its own, such as one a class, of which a part tells little.
 """
 
 from __future__ import annotations
@@ -21,7 +22,15 @@ import numpy as np
 import pandas as pd
 from scipy.stats import qmc
 
-from xcbench.board.protocol import PENALTIES, REFERENCE, UNTIMED, Conditions, Protocol, Task
+from xcbench.board.protocol import (
+    PENALTIES,
+    REFERENCE,
+    UNTIMED,
+    Conditions,
+    Protocol,
+    Task,
+    within,
+)
 from xcbench.committed.results_cache import ResultsCache
 from xcbench.config.settings import Config
 from xcbench.core.dataset import Info
@@ -35,6 +44,22 @@ from xcbench.store.ordering import best_first, best_of_each
 
 POINT = ("lr", "method.l2", *(f"method.{name}" for name in PENALTIES))
 Point = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How fast a method is on a task.
+
+    Attributes
+    ----------
+    setup : whole seconds before its first step; 0 if they fit what passes leave of a trial.
+    speed : passes in a second after them; inf if none began, or if a library makes its own.
+    whole : seconds of a trial in which a library makes all of its passes, else 0.
+    """
+
+    setup: int
+    speed: float = math.inf
+    whole: int = 0
 
 
 @dataclass(frozen=True)
@@ -67,29 +92,36 @@ class Measurement:
         elif not solver(first, job.info).interruptible:
             self.run("runs", [self._final(0, *UNTIMED)])
         else:
-            speed = math.inf if solver(first, job.info).epochs else self._speed(job.info)
-            best = [self._searched(study, job.info, speed) for study in range(protocol.studies)]
-            finals = [with_passes(protocol, self._final(s), speed) for s in range(protocol.seeds)]
+            pace = self._pace(job.info)
+            best = [self._searched(study, job.info, pace) for study in range(protocol.studies)]
+            finals = [with_passes(protocol, self._final(s), pace) for s in range(protocol.seeds)]
             points = [best[s % len(best)] for s in range(protocol.seeds)]
             self.run("runs", [*map(with_options, finals, points)])
 
-    def _speed(self, info: Info) -> float:
-        """Passes in a second, in the middle of the search; inf if none began in the trial."""
-        for seconds in self.conditions.protocol.pace:
+    def _pace(self, info: Info) -> Pace:
+        """Pace in the middle of the search; twice a library's seconds, as options change them."""
+        protocol, setup = self.conditions.protocol, 0
+        passes = solver(self._trial(0, 0), info).epochs
+        for seconds in protocol.pace:
             trial = self.conditions.pace(self.task, self.method, seconds)
-            middle = _point(self.conditions.protocol, trial, info, (0.5, 0.5))
+            middle = _point(protocol, trial, info, (0.5, 0.5))
             curves = self.run("tuning", [with_options(trial, middle)]).curves
-            epochs, took = np.ptp(curves.reindex(columns=["epoch", "train_seconds"]), axis=0)
+            clock = curves.reindex(columns=["epoch", "train_seconds"])
+            epochs, took = np.ptp(clock, axis=0)
+            first = float(clock["train_seconds"].min())
+            setup = math.ceil(max(0.0, first - (1 - protocol.filled) * protocol.rungs[0]))
             if epochs > 0 and took > 0:
-                return float(epochs / took)
-        return math.inf
+                if passes:
+                    return Pace(setup, whole=math.ceil(2 * (first + passes * took / epochs)))
+                return Pace(setup, float(epochs / took))
+        return Pace(setup)
 
-    def _searched(self, study: int, info: Info, speed: float) -> Point:
+    def _searched(self, study: int, info: Info, pace: Pace) -> Point:
         """The best point of a search; the defaults where its trials did not end."""
         protocol = self.conditions.protocol
         points = drawn(protocol, self._trial(study, 0), info, study)
         for rung in range(len(protocol.rungs)):
-            trial = with_passes(protocol, self._trial(study, rung), speed)
+            trial = long_enough(protocol, self.task, self._trial(study, rung), pace)
             some = points[: protocol.survivors(rung)]
             measured = self.run("tuning", [with_options(trial, point) for point in some])
             points = best_points(measured.rows, measured.curves, self.task.every_label) or points
@@ -150,11 +182,24 @@ def with_options(settings: Config, options: Point) -> Config:
     return replace(settings, method=replace(settings.method, **values))
 
 
-def with_passes(protocol: Protocol, settings: Config, speed: float) -> Config:
-    """A cell with no more passes than fit its seconds."""
-    budget = settings.budget
-    fit = protocol.filled * speed * (budget.seconds or math.inf)
+def with_passes(protocol: Protocol, settings: Config, pace: Pace) -> Config:
+    """A cell with no more passes than fit its seconds after set-up."""
+    budget, fit = settings.budget, math.inf
+    if budget.seconds and pace.speed < math.inf:
+        fit = protocol.filled * pace.speed * (budget.seconds - pace.setup)
     return replace(settings, budget=replace(budget, epochs=rounded(min(budget.epochs, fit))))
+
+
+def long_enough(protocol: Protocol, task: Task, trial: Config, pace: Pace) -> Config:
+    """A trial whose seconds begin after set-up, or in which a library makes all its passes.
+
+    Where that is more than the longest trial may take, its seconds stay as they are.
+    """
+    seconds = trial.budget.seconds or 0.0
+    needed = max(seconds + pace.setup, pace.whole)
+    if needed <= protocol.longest * protocol.seconds * task.slower:
+        trial = within(needed, trial)
+    return with_passes(protocol, trial, pace)
 
 
 def solver(settings: Config, info: Info) -> Solver:
@@ -217,9 +262,9 @@ def stopped(curves: pd.DataFrame, column: str) -> pd.DataFrame:
 
 
 def best_points(rows: pd.DataFrame, curves: pd.DataFrame, every_label: bool) -> list[Point]:
-    """Settings of the trials that ended, the best by their validation rows first."""
+    """Settings of the trials that trained and ended, the best by their validation rows first."""
     ended = rows[rows["status"].isin(ENDED)]
-    of_these = curves[curves["cell"].isin(ended["cell"])]
+    of_these = curves[curves["cell"].isin(ended["cell"]) & (curves["epoch"] > 0)]
     column = criterion(of_these, every_label)
     if column not in of_these or of_these[column].isna().all():
         return []
