@@ -251,8 +251,10 @@ def test_a_front_begins_at_the_cheapest_even_if_it_is_never_right() -> None:
 
 def test_a_conclusion_survives_where_it_holds_on_all_tasks() -> None:
     assert conclusions.verdict(Effect(1, 0.5, 1.5, 5), 4, 4) == "survives"
-    assert conclusions.verdict(Effect(1, 0.5, 1.5, 5), 3, 4) == "depends on the task"
+    assert conclusions.verdict(Effect(1, 0.5, 1.5, 5), 3, 4) == "survives on average"
     assert conclusions.verdict(Effect(-1, -2, -0.5, 5), 0, 4) == "does not survive"
+    assert conclusions.verdict(Effect(-1, -2, -0.5, 5), 1, 4) == "does not survive on average"
+    assert conclusions.verdict(Effect(1, -0.5, 2.5, 5), 3, 4) == "undecided"
     assert conclusions.verdict(Effect(1, 0.5, 1.5, 5), 1, 1) == "too few tasks"
 
 
@@ -334,6 +336,7 @@ def test_a_method_without_a_number_ranks_last_and_has_no_test() -> None:
 def test_an_interval_is_over_tasks_and_seeds_together() -> None:
     rng = np.random.default_rng(0)
     values = pd.DataFrame(rng.normal(size=(30, 1)) + 0.5 * rng.normal(size=(30, 3)))
+    values.index = values.index.map("data{}".format)
     found = comparisons.interval(values)
     assert found.mean == pytest.approx(values.to_numpy().mean())
     # Means of tasks and, within them, of seeds drawn again: variances of both add up.
@@ -342,6 +345,22 @@ def test_an_interval_is_over_tasks_and_seeds_together() -> None:
     error = np.sqrt((means.var(ddof=0) + within) / 30)
     assert (found.high - found.low) / 2 == pytest.approx(1.96 * error, rel=0.08)
     assert comparisons.interval(values * 0 + 1).low == 1
+
+
+def test_tasks_of_a_dataset_are_drawn_together() -> None:
+    """Two tasks of each dataset with the same numbers tell no more than one of each."""
+    rng = np.random.default_rng(1)
+    values = pd.DataFrame(rng.normal(size=(20, 1)).repeat(3, axis=1))
+    values.index = values.index.map("data{}".format)
+    twice = pd.concat([values, values.rename("{}-labels".format)])
+    one, both, apart = map(comparisons.interval, (values, twice, twice.rename(lambda it: it[::-1])))
+    assert both.high - both.low == pytest.approx(one.high - one.low, rel=0.08)
+    assert apart.high - apart.low == pytest.approx((one.high - one.low) / np.sqrt(2), rel=0.08)
+
+
+@pytest.mark.parametrize("task", PROTOCOL.tasks, ids=lambda task: task.name)
+def test_a_tasks_name_begins_with_its_dataset(task: protocol.Task) -> None:
+    assert task.words[0] == f"dataset={protocol.dataset(task.name)}"
 
 
 def test_ranks_on_other_tasks_are_held_against_those_held_out() -> None:

@@ -209,10 +209,10 @@ def test_validation_rows_choose_the_decay_of_exact_softmax(board: Board) -> None
 
 def test_quality_at_a_time_is_that_of_what_came_before(board: Board) -> None:
     table = results.anytime(board).set_index(["task", "method", "seconds"])
-    assert table.loc[("one", "softmax_sgd", 1), "accuracy"] == pytest.approx(0.4)
-    assert table.loc[("one", "softmax_sgd", 4), "accuracy"] == pytest.approx(0.75)
+    assert table.loc[("one", "softmax_sgd", 1), "validation_log_loss"] == pytest.approx(0.9)
+    assert table.loc[("one", "softmax_sgd", 4), "validation_log_loss"] == pytest.approx(0.5)
     assert ("one", "svm_ovr", 1) not in table.index  # its first checkpoint is at 2 s
-    assert table.loc[("two", "softmax_sgd", 4), "accuracy"] == pytest.approx(0.55)
+    assert table.loc[("two", "svm_ovr", 4), "validation_accuracy"] == pytest.approx(0.8)
 
 
 def test_advice_by_seconds(board: Board) -> None:
@@ -220,7 +220,7 @@ def test_advice_by_seconds(board: Board) -> None:
     some = table[table["measure"] == "accuracy"].set_index(["task", "seconds"])
     assert some.loc[("one", 1), "method"] == "softmax_sgd"  # alone
     # At 4 s validation errors are 2 of softmax_sgd and 0.4 of svm_ovr.
-    assert some.loc[("one", 4), "method"] == "svm_ovr" and some.loc[("one", 4), "regret"] == 0
+    assert some.loc[("one", 4), "method"] == "svm_ovr"
     assert (some["K"] == 3).all() and (some["N"] == 90).all()
     shown = advice.by_seconds(table).set_index(["measure", "task"])
     assert shown.loc[("precision", "one"), "in 4 s"].startswith("svm_ovr (0.")
@@ -252,10 +252,11 @@ def test_findings_are_of_tasks_and_seeds(board: Board) -> None:
     assert findings.tuning_gain(board).to_numpy() == pytest.approx(np.zeros((1, 1)))
     assert findings.of_defaults(board).to_numpy().tolist() == [[100.0]]
     beside = findings.without_probabilities(board)
-    assert beside.loc["one"].tolist() == pytest.approx([15, 10])  # 0.9 and 0.85 less 0.75
-    assert beside.loc["two"].tolist() == pytest.approx([30, 20])
-    exact = findings.best_less_exact(board)  # 0.45 less 0.55; no ranked one on two
-    assert exact.loc["one"].tolist() == pytest.approx([-0.1, -0.1]) and list(exact.index) == ["one"]
+    assert beside.loc["one"].tolist() == pytest.approx([10, 15])  # of ranked ones, by seed
+    assert beside.loc["two"].isna().all()  # none has probabilities
+    exact = findings.best_less_exact(board)  # 0.45 less 0.5 and 0.6; no ranked one on two
+    assert exact.loc["one"].tolist() == pytest.approx([-0.05, -0.15])
+    assert list(exact.index) == ["one"]
 
 
 def test_trees_on_whitened_components_are_compared_with_plain_ones(board: Board) -> None:

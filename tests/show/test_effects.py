@@ -49,6 +49,13 @@ def test_false_differences_are_as_rare_as_said(noise: Callable[..., np.ndarray])
     assert stats.binomtest(int(false), trials, 0.05, alternative="greater").pvalue > 1e-3
 
 
+def test_a_group_of_tasks_is_one_change_of_sign() -> None:
+    """Of equal differences all 2^g changes of sign but two have a smaller statistic."""
+    values = np.ones((6, 1))
+    assert effects.jointly(values) == pytest.approx([2 / 2**6])
+    assert effects.jointly(values, [*"aabbcc"]) == pytest.approx([2 / 2**3])
+
+
 def test_many_tasks_draw_their_changes_of_sign() -> None:
     values = np.random.default_rng(3).normal(0.5, 1, (20, 1))
     exact = stats.wilcoxon(values[:, 0], method="exact").pvalue

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import pandas as pd
 
 from xcbench.board.results import CHOOSING, MEASURES, RANKED, Board
-from xcbench.core.metrics import of_column
 from xcbench.store.ordering import best_first, near_best
 
 NEAR = (
@@ -74,27 +73,17 @@ def in_seconds(board: Board, quality: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     quality : of `results.anytime`.
-
-    Returns
-    -------
-    DataFrame
-        Also its quality, and the regret: how much better the best method is on test rows.
     """
     shapes = board.finals.groupby("task")[["shape.classes", "shape.train"]].first()
     some = quality[quality["role"].eq(RANKED) & quality["task"].isin(board.measured)]
     tables = []
-    for measure, chooses in CHOOSING.items():
-        there, key = some.dropna(subset=[measure, chooses]), of_column(measure).key
-        chosen, best = (
-            there.sort_values(column, key=key, kind="stable").drop_duplicates(["task", "seconds"])
-            for column in (chooses, measure)
-        )
-        both = chosen.merge(best, on=["task", "seconds"], suffixes=("", "_of_best"))
-        regret = (both[measure] - both[f"{measure}_of_best"]).abs()
-        tables.append(both.assign(measure=measure, quality=both[measure], regret=regret))
+    for measure, column in CHOOSING.items():
+        known = some.rename(columns={column: measure}).dropna(subset=[measure])
+        best = best_first(known, measure).drop_duplicates(["task", "seconds"])
+        tables.append(best.assign(measure=measure, quality=best[measure]))
     table = pd.concat(tables).join(shapes.astype(int).set_axis(["K", "N"], axis=1), on="task")
     order = ["measure", "K", "N", "seconds", "task"]
-    columns = ["task", "K", "N", "measure", "seconds", "method", "quality", "regret"]
+    columns = ["task", "K", "N", "measure", "seconds", "method", "quality"]
     return table.sort_values(order, ignore_index=True)[columns]
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
+from xcbench.board.protocol import dataset
 from xcbench.board.results import CHOOSING, MEASURES, Board
 from xcbench.core.metrics import of_column
 from xcbench.show.effects import CONFIDENCE, Effect, holm, jointly
@@ -32,8 +33,8 @@ def ranked(board: Board) -> pd.DataFrame:
         lead = leader(board, measure, board.measured)
         if not lead:
             continue
-        some = by_seed(board.ranked, measure, measure, list(values.columns))
-        low, high = np.quantile(_ranks(drawn(some)).mean(axis=1), ENDS, axis=0)
+        seeds, times = drawn(by_seed(board.ranked, measure, values), values.index)
+        low, high = np.quantile(_average(_ranks(seeds), times), ENDS, axis=0)
         behind = values.sub(values[lead], axis="index")
         p = behind.apply(signed_ranks).where(values.columns != lead)
         table = pd.DataFrame(
@@ -70,32 +71,49 @@ def leader(board: Board, measure: str, tasks: list[str]) -> str:
     return str(validated.columns[int(np.argmin(ranks))]) if len(ranks) else ""
 
 
-def by_seed(rows: pd.DataFrame, measure: str, column: str, methods: Sequence[str]) -> np.ndarray:
-    """Values (tasks, seeds, methods), turned so that less is better."""
-    table = rows.pivot_table(index=["task", "seed"], columns="method", values=column)
-    tasks, seeds = rows["task"].unique(), rows["seed"].unique()
-    every = pd.MultiIndex.from_product([tasks, seeds])
-    keys = of_column(measure).key(table.reindex(index=every, columns=list(methods)))
-    return np.asarray(keys, float).reshape(len(tasks), len(seeds), len(methods))
+def by_seed(rows: pd.DataFrame, measure: str, like: pd.DataFrame) -> np.ndarray:
+    """Values (tasks, seeds, methods) of the tasks × methods of a table; less is better."""
+    table = rows.pivot_table(index=["task", "seed"], columns="method", values=measure)
+    every = pd.MultiIndex.from_product([like.index, rows["seed"].unique()])
+    keys = of_column(measure).key(table.reindex(index=every, columns=like.columns))
+    return np.asarray(keys, float).reshape(len(like), -1, len(like.columns))
 
 
-def drawn(values: np.ndarray) -> np.ndarray:
-    """Means over seeds (draws, tasks, methods): tasks drawn with replacement, of each the seeds."""
-    rng, (tasks, seeds, _) = np.random.default_rng(0), values.shape
-    task = rng.integers(tasks, size=(DRAWS, tasks, 1))
-    some = values[task, rng.integers(seeds, size=(DRAWS, tasks, seeds))]
+def drawn(values: np.ndarray, tasks: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Seeds and datasets drawn with replacement.
+
+    Parameters
+    ----------
+    values : (tasks, seeds, methods)
+
+    Returns
+    -------
+    means : over the seeds drawn of each task, (draws, tasks, methods).
+    times : that a task is drawn, with all of its dataset, (draws, tasks).
+    """
+    rng, (count, seeds, _) = np.random.default_rng(0), values.shape
+    datasets, of_task = np.unique([dataset(task) for task in tasks], return_inverse=True)
+    some = values[np.arange(count)[:, None], rng.integers(seeds, size=(DRAWS, count, seeds))]
     there = np.isfinite(some)
     total, number = np.where(there, some, 0.0).sum(axis=2), there.sum(axis=2)
-    return np.where(number, total / np.maximum(number, 1), np.nan)
+    means = np.where(number, total / np.maximum(number, 1), np.nan)
+    shares = np.full(len(datasets), 1 / len(datasets))
+    return means, rng.multinomial(len(datasets), shares, DRAWS)[:, of_task]
+
+
+def _average(values: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Means over the tasks drawn that have a number, (draws, methods); nan without any."""
+    there = np.isfinite(values) * times[:, :, None]
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(there, values, 0.0) * there).sum(axis=1) / there.sum(axis=1)
 
 
 def interval(values: pd.DataFrame) -> Effect:
-    """Mean of a table of tasks × seeds, with an interval over tasks and seeds together."""
+    """Mean of a table of tasks × seeds, with an interval over datasets and seeds together."""
     if values.empty:
         return Effect(np.nan, np.nan, np.nan, 0)
-    draws = drawn(values.to_numpy(float)[:, :, None])[:, :, 0]
-    means = pd.DataFrame(draws).mean(axis="columns").dropna()  # of draws that have any number
-    low, high = np.quantile(means, ENDS)
+    means = _average(*drawn(values.to_numpy(float)[:, :, None], values.index))[:, 0]
+    low, high = np.nanquantile(means, ENDS)  # of draws that have any number
     return Effect(float(values.mean(axis="columns").mean()), float(low), float(high), len(values))
 
 
@@ -115,7 +133,7 @@ def decided_pairs(board: Board, measure: str) -> tuple[int, int, int]:
     """Pairs of methods that Wilcoxon's test tells apart: after Holm, jointly, and all pairs."""
     values = losses(board, measure).dropna(axis="columns")
     pairs = [values[one] - values[other] for one, other in combinations(values, 2)]
-    together = jointly(np.transpose(pairs)) if pairs else ()
+    together = jointly(np.transpose(pairs), [*map(dataset, values.index)]) if pairs else ()
     by_holm, joint = (
         sum(it <= 1 - CONFIDENCE for it in p) for p in (holm([*map(signed_ranks, pairs)]), together)
     )

@@ -9,7 +9,7 @@ import pandas as pd
 
 from xcbench.board.comparisons import AHEAD, BEHIND
 from xcbench.board.protocol import LINES, REFERENCE
-from xcbench.board.results import LINE, MEASURES, Board
+from xcbench.board.results import CHOOSING, LINE, MEASURES, Board
 from xcbench.show import charts
 from xcbench.show.pictures import Drawing
 from xcbench.store.ordering import best_value
@@ -31,8 +31,9 @@ def every(board: Board, tables: Mapping[str, pd.DataFrame]) -> Iterator[Drawing]
             )
     accuracy = board.summary.pivot(index="task", columns="method", values="accuracy")
     accuracy = accuracy.reindex(board.summary["task"].unique()).dropna(how="all")
-    quality = tables["anytime"]
+    quality = tables["anytime"].rename(columns={CHOOSING["accuracy"]: "accuracy"})
     quality = quality[~quality["role"].isin([LINE, REFERENCE])]
+    dashed = board.summary.pivot(index="task", columns="method", values=CHOOSING["accuracy"])
     yield Drawing(
         "front-seconds",
         partial(
@@ -41,11 +42,12 @@ def every(board: Board, tables: Mapping[str, pd.DataFrame]) -> Iterator[Drawing]
             "train_seconds",
             "accuracy",
             "training seconds",
-            accuracy.reindex(columns=[REFERENCE, *LINES]),
+            dashed.reindex(columns=[REFERENCE, *LINES]),
         ),
-        "Accuracy (precision at 1 where every label counts) after the protocol's seconds of "
-        "training, of all methods; those on the Pareto front have numbers, and their names above "
-        "the panel. Dashed: exact softmax at its optimum, and what needs no training.",
+        "Accuracy (precision at 1 where every label counts) of validation rows after the "
+        "protocol's seconds of training, of all methods; those on the Pareto front have numbers, "
+        "and their names above the panel. Dashed: exact softmax at its optimum, and what needs no "
+        "training.",
     )
     best = accuracy.agg(best_value, axis="columns", column="accuracy")
     yield Drawing(

@@ -12,13 +12,13 @@ from scipy import stats
 from xcbench.board.comparisons import interval
 from xcbench.board.conclusions import values
 from xcbench.board.protocol import LINES
-from xcbench.board.results import REFERENCE, Board
+from xcbench.board.results import CHOOSING, RANKED, REFERENCE, Board
 from xcbench.core.metrics import of_column
 from xcbench.store.ordering import best_of_each, best_value
 from xcbench.units import count
 
 LOSS = "validation_log_loss"
-COLUMNS = ["finding", "effect", "low", "high", "unit", "tasks", "sentence", "cause"]
+NUMBERS = ["effect", "low", "high", "unit", "tasks", "least", "most"]
 
 
 class Finding(NamedTuple):
@@ -43,11 +43,14 @@ def table(board: Board) -> pd.DataFrame:
     """All findings that the measured tasks have numbers for."""
     lines = []
     for it in FINDINGS:
-        estimate = interval(it.numbers(board).replace([np.inf, -np.inf], np.nan).dropna(how="all"))
+        numbers = it.numbers(board).replace([np.inf, -np.inf], np.nan).dropna(how="all")
+        estimate, of_task = interval(numbers), numbers.mean(axis="columns")
         if estimate.seeds:
             effect = (estimate.mean, estimate.low, estimate.high, it.unit, estimate.seeds)
-            lines.append((it.name, *effect, it.sentence, it.cause if estimate.mean > 0 else ""))
-    return pd.DataFrame(lines, columns=COLUMNS)
+            ends = (of_task.min(), of_task.max())
+            cause = it.cause if estimate.mean > 0 else ""
+            lines.append((it.name, *effect, *ends, it.sentence, cause))
+    return pd.DataFrame(lines, columns=["finding", *NUMBERS, "sentence", "cause"])
 
 
 def sentences(findings: pd.DataFrame) -> list[str]:
@@ -56,7 +59,10 @@ def sentences(findings: pd.DataFrame) -> list[str]:
     for _, it in findings.iterrows():
         unit = f" {it['unit']}" if it["unit"] else ""
         shown = f"{it['effect']:.3g}{unit} [{it['low']:.3g}, {it['high']:.3g}]"
-        ends = f"(mean and 95 % interval over {count(it['tasks'], 'task')} and seeds)."
+        ends = (
+            f"(mean and 95 % interval over {count(it['tasks'], 'task')} and seeds; by task from "
+            f"{it['least']:.3g} to {it['most']:.3g})."
+        )
         words.append(f"{it['sentence'].replace('{}', shown)} {ends} {it['cause']}".strip())
     return words
 
@@ -85,29 +91,30 @@ def of_defaults(board: Board) -> pd.DataFrame:
     return (100.0 * (best == first)).where(first.notna())
 
 
-def _best(board: Board, some: pd.Series) -> pd.DataFrame:
-    """Accuracy, tasks × seeds, of the method that is best on the task's average."""
-    best = best_of_each(board.summary[some], "accuracy", "task").set_index("task")["method"]
-    return values(board.finals, board.finals["task"].map(best), "accuracy")
+def _best(board: Board, some: pd.DataFrame, measure: str = "accuracy") -> pd.DataFrame:
+    """A measure, tasks × seeds, of the ranked method that the task's validation rows choose."""
+    ranked = some.assign(**{measure: some[CHOOSING[measure]]})[some["role"] == RANKED]
+    best = best_of_each(ranked, measure, "task").set_index("task")["method"]
+    return values(board.finals, board.finals["task"].map(best), measure)
 
 
 def without_probabilities(board: Board) -> pd.DataFrame:
     """Accuracy of the best method without probabilities minus the best with them, in points."""
     probable = board.summary["test_log_loss"].notna()
-    return 100 * (_best(board, ~probable) - _best(board, probable))
+    one, other = (_best(board, board.summary[some]) for some in (~probable, probable))
+    return 100 * (one - other)
 
 
 def class_sums_share(board: Board) -> pd.DataFrame:
     """Accuracy of class sums as a percentage of the best accuracy."""
-    best = _best(board, board.summary["accuracy"].notna())
-    return 100 * values(board.finals, "class_sums", "accuracy") / best
+    sums = values(board.finals, "class_sums", "accuracy")
+    return 100 * sums / _best(board, board.summary)
 
 
 def best_less_exact(board: Board) -> pd.DataFrame:
-    """Log loss of exact softmax minus the lowest of the ranked methods."""
+    """Log loss of exact softmax minus that of the best ranked method."""
     exact = values(board.finals, REFERENCE, "test_log_loss")
-    means = board.ranked.pivot_table(index="task", columns="method", values="test_log_loss")
-    return exact.sub(means.min(axis="columns"), axis="index").dropna(how="all")
+    return (exact - _best(board, board.summary, "test_log_loss")).dropna(how="all")
 
 
 def order_of_two_measures(board: Board) -> pd.DataFrame:
@@ -151,14 +158,16 @@ FINDINGS = (
     Finding("defaults", "The defaults stay the best trial in {} of the searches", of_defaults, "%"),
     Finding(
         "probabilities",
-        "The best method without probabilities has an accuracy higher by {} than the best one "
-        "with probabilities",
+        "The best ranked method without probabilities has an accuracy higher by {} than the best "
+        "one with them",
         without_probabilities,
         "points",
+        "The former are tuned and stopped by precision or error, the latter by log loss.",
     ),
     Finding(
         "class_sums",
-        "Sums of the rows of each class, which need no training, have {} of the best accuracy",
+        "Sums of the rows of each class, which need no training, have {} of the accuracy of the "
+        "best ranked method",
         class_sums_share,
         "%",
     ),
@@ -189,7 +198,7 @@ FINDINGS = (
     Finding(
         "passes",
         "Of the pairs of methods, {} change their order by log loss if all have equal seconds "
-        "instead of 50 passes each",
+        "(at most 1000 passes) instead of 50 passes each",
         equal_passes,
         "%",
         "After 50 passes, which some methods make in far less than a second, many had not "

@@ -10,7 +10,7 @@ import pandas as pd
 from xcbench.board import checks, comparisons, figures, findings, tables
 from xcbench.board.comparisons import BEHIND, LEADER, SAME
 from xcbench.board.protocol import NAME
-from xcbench.board.results import MEASURES, Board
+from xcbench.board.results import MEASURES, ONCE, RANKED, Board
 from xcbench.committed.results_cache import save
 from xcbench.errors import writing
 from xcbench.show import pictures, section
@@ -30,13 +30,17 @@ QUESTIONS = {
 }
 SECONDS = "Which method when seconds count?"
 INTRO = (
-    "All methods of xcbench run on every task under [one protocol](PROTOCOL.md), which was fixed "
-    "before the runs. All see the same rows, features and labels. Each that can be stopped and "
-    "tuned has {studies} searches of {trials} trials, and {seeds} final cells."
+    "All methods of xcbench run on every task under [one protocol](PROTOCOL.md), which says "
+    "also what changed after first results. All see the same rows, features and labels. Each that "
+    "can be stopped and tuned has {studies} searches of {trials} trials, and {seeds} final cells."
 )
 TIMES = (
     "Times are processor seconds of the training process. Other programs ran on the machine, so "
     "short times are rough."
+)
+CRITERIA = (
+    " Methods with probabilities are tuned and stopped by log loss, the others by precision, which "
+    "favours the latter here."
 )
 PARTIAL = (
     "A partial board: rows of the chosen tasks and methods, beside committed rows of the "
@@ -57,8 +61,8 @@ SHOWN = {  # columns of a task's table, and their headings
     "row_seconds": "prediction s a row",
     "role": "role",
     "stopped": "ended by themselves",
-    "trials": "trials",
-    "settings": "settings",
+    "trials": "trials on all rungs",
+    "settings": "settings of seed 0",
     "reason": "note",
 }
 CAPTIONS = {  # of tables, by their file; what stands before the colon is the title of a section
@@ -114,7 +118,7 @@ def sections(
         some = ranks[ranks["measure"] == measure].drop(columns="measure")
         figure = [drawn[name] for name in (f"ranks-{measure}",) if name in drawn]
         yield Section(question, [leading(board, measure, some)], [_table(question, some)], figure)
-    text = [in_time(frames["seconds"]), USE]
+    text = [in_time(frames["seconds"], frames["regrets"]), USE]
     yield Section(SECONDS, text, [_table(SECONDS, frames["advice"])], [drawn["front-seconds"]])
     yield Section(
         "Findings that none of the papers states", items=findings.sentences(frames["findings"])
@@ -135,6 +139,7 @@ def leading(board: Board, measure: str, ranks: pd.DataFrame) -> str:
     (_, it), same = next(lead.iterrows()), ranks.loc[ranks["result"] == SAME, "method"]
     behind = int((ranks["result"] == BEHIND).sum())
     by_holm, joint, pairs = comparisons.decided_pairs(board, measure)
+    note = CRITERIA + unranked(board) if measure == "accuracy" else ""
     return (
         f"Validation rows choose `{it['method']}`: by the {MEASURES[measure]} of test rows its "
         f"average rank is {it['average rank']:.1f} [{it['low']:.1f}, {it['high']:.1f}] over "
@@ -143,7 +148,20 @@ def leading(board: Board, measure: str, ranks: pd.DataFrame) -> str:
         f"{', '.join(f'`{name}`' for name in same[:5]) or 'any'}"
         f"{f' and {len(same) - 5} more' if len(same) > 5 else ''}. Of all "
         f"{count(pairs, 'pair')}, joint tests tell {joint} apart, and Holm's correction {by_holm}"
-        f"{_possible(it['tasks'], pairs)}."
+        f"{_possible(it['tasks'], pairs)}.{note}"
+    )
+
+
+def unranked(board: Board) -> str:
+    """How often the best method that cannot be stopped is better than the best ranked one."""
+    roles = board.summary[board.summary["task"].isin(board.measured)]
+    best = roles.pivot_table(index="task", columns="role", values="accuracy", aggfunc="max")
+    if not {ONCE, RANKED} <= {*best}:
+        return ""
+    wins, tasks = int((best[ONCE] > best[RANKED]).sum()), count(len(best), "task")
+    return (
+        " Libraries that cannot be stopped run once, at their defaults, and are not ranked; on "
+        f"{wins} of {tasks} the best of them is better on test rows than the best ranked method."
     )
 
 
@@ -153,18 +171,19 @@ def _possible(tasks: int, pairs: int) -> str:
     return "" if possible else f" (by Holm none of {pairs} can be, on {count(tasks, 'task')})"
 
 
-def in_time(seconds: pd.DataFrame) -> str:
-    """Which method is chosen most often at each time, by precision."""
+def in_time(seconds: pd.DataFrame, regrets: pd.DataFrame) -> str:
+    """Which methods are chosen most often at each time, by precision."""
     some = seconds[seconds["measure"] == "accuracy"]
     words = []
     for at, rows in some.groupby("seconds"):
-        names = rows["method"].value_counts()
-        words.append(
-            f"in {at:g} s `{names.index[0]}` ({names.iloc[0]} of {count(len(rows), 'task')})"
-        )
+        times = rows["method"].value_counts()
+        names = " and ".join(f"`{name}`" for name in times.index[times == times.max()])
+        words.append(f"in {at:g} s {names} ({times.max()} of {count(len(rows), 'task')})")
+    lost = 100 * regrets.loc[regrets["measure"] == "accuracy", "regret"]
     return (
-        f"By precision, validation rows choose most often: {'; '.join(words)}. The chosen method "
-        f"is {100 * some['regret'].mean():.1f} points below the best one, on average."
+        f"By precision, validation rows choose most often: {'; '.join(words)}. After all its "
+        f"seconds the chosen method is, on test rows, {lost.mean():.1f} points below the best "
+        "ranked one, on average."
     )
 
 

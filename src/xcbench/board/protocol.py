@@ -34,6 +34,7 @@ class Task:
 
     Attributes
     ----------
+    name : its dataset, or ``DATASET-WHAT``.
     words : overrides of its cells.
     every_label : whether a prediction of any label of a row is correct.
     held_out : whether ranks on the other tasks are to predict those on this one.
@@ -83,6 +84,11 @@ class Protocol:
     def survivors(self, rung: int) -> int:
         """Trials on a rung of a search: on the next one the best third."""
         return max(1, self.trials // self.kept**rung)
+
+
+def dataset(task: str) -> str:
+    """The dataset that the name of a task begins with."""
+    return task.partition("-")[0]
 
 
 def read() -> Protocol:

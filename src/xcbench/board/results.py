@@ -213,11 +213,14 @@ def first_rung(trials: pd.DataFrame) -> pd.DataFrame:
 
 
 def anytime(board: Board) -> pd.DataFrame:
-    """Quality at seconds of the protocol: that of the best checkpoint until then, over seeds."""
+    """Validation quality at seconds of the protocol: of the best checkpoint so far, over seeds.
+
+    Test rows are all measured at the best checkpoint of the whole training alone.
+    """
     every = {task.name: task.every_label for task in board.protocol.tasks}
     roles = board.finals.set_index("cell")["role"]
     curves = board.curves[board.curves["cell"].isin(roles.index) & (board.curves["epoch"] > 0)]
-    means = [*MEASURES, *CHOOSING.values(), "train_seconds"]
+    means = [*CHOOSING.values(), "train_seconds"]
     lines = []
     for (task, method), some in curves.groupby(BY):
         column = tuning.criterion(some, every[str(task)])

@@ -55,7 +55,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return (p * remaining).clip(upper=1.0).cummax().sort_index().tolist()
 
 
-def jointly(differences: np.ndarray) -> np.ndarray:
+def jointly(differences: np.ndarray, groups: Sequence[str] | None = None) -> np.ndarray:
     """Adjusted p of Wilcoxon's signed ranks, allowing for the dependence of the comparisons.
 
     If no comparison differs, the differences of a task may all change their sign together. The
@@ -66,13 +66,15 @@ def jointly(differences: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     differences : of tasks (rows) and comparisons (columns).
+    groups : of each task; those of a group change their sign together. All are apart if None.
     """
-    tasks = len(differences)
-    if tasks <= EXACT:
-        signs = np.array([*product((1, -1), repeat=tasks)])
+    names, of_task = np.unique(groups or np.arange(len(differences)), return_inverse=True)
+    if len(names) <= EXACT:
+        signs = np.array([*product((1, -1), repeat=len(names))])
     else:
-        signs = np.random.default_rng(0).choice((1, -1), (2**EXACT, tasks))
+        signs = np.random.default_rng(0).choice((1, -1), (2**EXACT, len(names)))
         signs[0] = 1
+    signs = signs[:, of_task]
     ranks = np.sign(differences) * stats.rankdata(np.abs(differences), axis=0)
     statistics = np.abs(signs @ ranks)
     order = np.argsort(statistics[0])
