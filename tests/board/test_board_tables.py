@@ -227,6 +227,28 @@ def test_advice_by_seconds(board: Board) -> None:
     assert shown.loc[("precision", "one"), "K"] == 3
 
 
+def test_sentences_name_ties_and_what_is_not_ranked(board: Board) -> None:
+    quality = results.anytime(board)
+    tie = pd.DataFrame(
+        {
+            "measure": "accuracy",
+            "seconds": [1, 1, 4],
+            "method": ["one", "other", "one"],
+        }
+    )
+    regrets = pd.DataFrame({"measure": ["accuracy"] * 2, "regret": [0.02, 0.0]})
+    words = page.in_time(tie, regrets)
+    assert "in 1 s `one` and `other` (1 of 2 tasks each); in 4 s `one` (1 of 1 task)" in words
+    assert "1.0 points below" in words
+    assert page.in_time(advice.in_seconds(board, quality[:0]), regrets).startswith("No method")
+    assert page.unranked(board) == ""
+    once = board.summary["method"] == "prior"  # 0.1 on both tasks: never better
+    other = replace(
+        board, summary=board.summary.assign(role=board.summary["role"].mask(once, results.ONCE))
+    )
+    assert "on 0 of 2 tasks the best of them is better" in page.unranked(other)
+
+
 def test_the_checks_of_rows_can_fail(board: Board) -> None:
     table = checks.of_rows(board).set_index(["check", "of"])["result"]
     assert table["trials of a search", "1 searches"].tolist() == ["fails", "holds"]  # 3, 4

@@ -82,7 +82,7 @@ class Comparison:
 
     def prepared(self) -> Info:
         """The dataset, read once for all methods."""
-        settings = self.conditions.trial(self.task, self.order[0], 0, 0)
+        settings = self._default(self.order[0])
         cache = planning.cache_dir(settings)
         info = prepare(settings.dataset, Path(settings.data_dir), cache, settings.fetch)
         assert isinstance(info, Info)  # dataset.missing=error
@@ -96,10 +96,15 @@ class Comparison:
 
     def _jobs(self, method: str, info: Info) -> list[Job]:
         """A cell at the defaults, then the drawn ones."""
-        settings = _drawable(self.conditions.trial(self.task, method, 0, 0), info)
+        settings = _drawable(self._default(method), info)
         points = tuning.drawn(self.conditions.protocol, settings, info, 0)
         trials = [tuning.with_options(settings, point) for point in points]
         return planning.jobs(trials, complete=False)
+
+    def _default(self, method: str) -> Config:
+        """The cell of a method at its defaults."""
+        (seconds,) = self.conditions.protocol.rungs
+        return self.conditions.trial(self.task, method, 0, seconds)
 
     def _drawn(self, info: Info) -> Iterator[Job]:
         """Drawn cells of the best methods so far, in turn."""

@@ -161,7 +161,7 @@ def predicted(board: Board) -> pd.DataFrame:
 
 
 def regrets(board: Board) -> pd.DataFrame:
-    """What recommendations lose on the test rows of every task, against its best method.
+    """What recommendations lose on the test rows of every task, against its best ranked method.
 
     Of all methods, the best by the task's own validation rows is recommended; or, untried, the
     leader of the other tasks.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from xcbench.board.comparisons import interval
+from xcbench.board.protocol import dataset
 from xcbench.core.metrics import of_column
 from xcbench.show.effects import Effect
 
@@ -91,16 +92,16 @@ def _rows(finals: pd.DataFrame) -> Iterator[dict[str, object]]:
             "gain": measured.mean,
             "low": measured.low,
             "high": measured.high,
-            "verdict": verdict(measured, holds, len(gain)),
+            "verdict": verdict(measured, holds, [*map(str, gain.index)]),
         }
 
 
-def verdict(measured: Effect, holds: int, tasks: int) -> str:
+def verdict(measured: Effect, holds: int, tasks: Sequence[str]) -> str:
     """Whether the paper's order holds: on all tasks, on average, or not; or nobody can tell."""
-    if tasks < 2 or not np.isfinite(measured.low):
-        return "too few tasks"
+    if len({*map(dataset, tasks)}) < 2 or not np.isfinite(measured.low):
+        return "too few datasets"
     if measured.low > 0:
-        return "survives" if holds == tasks else "survives on average"
+        return "survives" if holds == len(tasks) else "survives on average"
     if measured.high < 0:
         return "does not survive" if holds == 0 else "does not survive on average"
     return "undecided"

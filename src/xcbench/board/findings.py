@@ -106,7 +106,7 @@ def without_probabilities(board: Board) -> pd.DataFrame:
 
 
 def class_sums_share(board: Board) -> pd.DataFrame:
-    """Accuracy of class sums as a percentage of the best accuracy."""
+    """Accuracy of class sums as a percentage of that of the best ranked method."""
     sums = values(board.finals, "class_sums", "accuracy")
     return 100 * sums / _best(board, board.summary)
 

@@ -30,8 +30,8 @@ QUESTIONS = {
 }
 SECONDS = "Which method when seconds count?"
 INTRO = (
-    "All methods of xcbench run on every task under [one protocol](PROTOCOL.md), which says "
-    "also what changed after first results. All see the same rows, features and labels. Each that "
+    "All methods of xcbench run on every task under [one protocol](PROTOCOL.md), which also "
+    "says what changed after first results. All see the same rows, features and labels. Each that "
     "can be stopped and tuned has {studies} searches of {trials} trials, and {seeds} final cells."
 )
 TIMES = (
@@ -68,8 +68,8 @@ SHOWN = {  # columns of a task's table, and their headings
 CAPTIONS = {  # of tables, by their file; what stands before the colon is the title of a section
     "predicted": "Do ranks carry over: Kendall's tau of ranks on the other tasks and on those held "
     "out",
-    "regrets": "Does advice carry over: loss on test rows against the best method, of the method "
-    "that a task's validation rows recommend, and of the leader of the other tasks",
+    "regrets": "Does advice carry over: loss on test rows against the best ranked method, of the "
+    "method that a task's validation rows recommend, and of the leader of the other tasks",
     "conclusions": "Which published conclusions survive",
     "sensitivity": "Sensitivity: share of a search's trials within 5 % of its best one",
     "hours": "Core hours: processor hours of training by task, without evaluations",
@@ -174,11 +174,14 @@ def _possible(tasks: int, pairs: int) -> str:
 def in_time(seconds: pd.DataFrame, regrets: pd.DataFrame) -> str:
     """Which methods are chosen most often at each time, by precision."""
     some = seconds[seconds["measure"] == "accuracy"]
+    if some.empty:
+        return "No method is ranked yet."
     words = []
     for at, rows in some.groupby("seconds"):
         times = rows["method"].value_counts()
-        names = " and ".join(f"`{name}`" for name in times.index[times == times.max()])
-        words.append(f"in {at:g} s {names} ({times.max()} of {count(len(rows), 'task')})")
+        most = times.index[times == times.max()]
+        names, each = " and ".join(f"`{name}`" for name in most), " each" * (len(most) > 1)
+        words.append(f"in {at:g} s {names} ({times.max()} of {count(len(rows), 'task')}{each})")
     lost = 100 * regrets.loc[regrets["measure"] == "accuracy", "regret"]
     return (
         f"By precision, validation rows choose most often: {'; '.join(words)}. After all its "

@@ -84,7 +84,8 @@ class Board:
     @property
     def first_trials(self) -> pd.DataFrame:
         """Trials with which searches begin, but for those too short to train anything."""
-        return first_rung(self.trials[self.trials["epoch"] > 0])
+        first = first_rung(self.trials)
+        return first[first["epoch"] > 0]
 
     @property
     def ranked(self) -> pd.DataFrame:

@@ -29,7 +29,6 @@ from xcbench.board.protocol import (
     Conditions,
     Protocol,
     Task,
-    within,
 )
 from xcbench.committed.results_cache import ResultsCache
 from xcbench.config.settings import Config
@@ -52,7 +51,8 @@ class Pace:
 
     Attributes
     ----------
-    setup : whole seconds before its first step; 0 if they fit what passes leave of a trial.
+    setup : whole seconds before its first step; 0 if it fits the share of a first trial that
+        passes do not fill.
     speed : passes in a second after them; inf if none began, or if a library makes its own.
     whole : seconds of a trial in which a library makes all of its passes, else 0.
     """
@@ -83,7 +83,8 @@ class Measurement:
         A training that cannot be stopped runs once, at its defaults. Where a method cannot run on a
         dataset, one cell says why.
         """
-        protocol, first = self.conditions.protocol, self._trial(0, 0)
+        protocol = self.conditions.protocol
+        first = self._trial(0, protocol.rungs[0])
         (job,) = planning.jobs([first], complete=False)
         if not isinstance(job.info, Info):
             self.run("runs", [first])
@@ -101,7 +102,7 @@ class Measurement:
     def _pace(self, info: Info) -> Pace:
         """Pace in the middle of the search; twice a library's seconds, as options change them."""
         protocol, setup = self.conditions.protocol, 0
-        passes = solver(self._trial(0, 0), info).epochs
+        passes = solver(self._trial(0, protocol.rungs[0]), info).epochs
         for seconds in protocol.pace:
             trial = self.conditions.pace(self.task, self.method, seconds)
             middle = _point(protocol, trial, info, (0.5, 0.5))
@@ -119,9 +120,9 @@ class Measurement:
     def _searched(self, study: int, info: Info, pace: Pace) -> Point:
         """The best point of a search; the defaults where its trials did not end."""
         protocol = self.conditions.protocol
-        points = drawn(protocol, self._trial(study, 0), info, study)
-        for rung in range(len(protocol.rungs)):
-            trial = long_enough(protocol, self.task, self._trial(study, rung), pace)
+        points = drawn(protocol, self._trial(study, protocol.rungs[0]), info, study)
+        for rung, seconds in enumerate(rungs(protocol, self.task, pace)):
+            trial = with_passes(protocol, self._trial(study, seconds), pace)
             some = points[: protocol.survivors(rung)]
             measured = self.run("tuning", [with_options(trial, point) for point in some])
             points = best_points(measured.rows, measured.curves, self.task.every_label) or points
@@ -147,8 +148,8 @@ class Measurement:
         for seed in range(1, protocol.seeds if chosen else 0):
             loss(seed, chosen)
 
-    def _trial(self, study: int, rung: int) -> Config:
-        return self.conditions.trial(self.task, self.method, study, rung)
+    def _trial(self, study: int, seconds: float) -> Config:
+        return self.conditions.trial(self.task, self.method, study, seconds)
 
     def _final(self, seed: int, *words: str) -> Config:
         settings = self.conditions.final(self.task, self.method, seed, *words)
@@ -185,21 +186,20 @@ def with_options(settings: Config, options: Point) -> Config:
 def with_passes(protocol: Protocol, settings: Config, pace: Pace) -> Config:
     """A cell with no more passes than fit its seconds after set-up."""
     budget, fit = settings.budget, math.inf
-    if budget.seconds and pace.speed < math.inf:
+    if budget.seconds and budget.seconds > pace.setup and pace.speed < math.inf:
         fit = protocol.filled * pace.speed * (budget.seconds - pace.setup)
     return replace(settings, budget=replace(budget, epochs=rounded(min(budget.epochs, fit))))
 
 
-def long_enough(protocol: Protocol, task: Task, trial: Config, pace: Pace) -> Config:
-    """A trial whose seconds begin after set-up, or in which a library makes all its passes.
+def rungs(protocol: Protocol, task: Task, pace: Pace) -> list[float]:
+    """Seconds of the trials on each rung: after set-up, and enough for the passes of a library.
 
-    Where that is more than the longest trial may take, its seconds stay as they are.
+    Where that is more than a trial may take, they are those of the protocol. Equal rungs are one.
     """
-    seconds = trial.budget.seconds or 0.0
-    needed = max(seconds + pace.setup, pace.whole)
-    if needed <= protocol.longest * protocol.seconds * task.slower:
-        trial = within(needed, trial)
-    return with_passes(protocol, trial, pace)
+    plain = [seconds * task.slower for seconds in protocol.rungs]
+    longer = [max(seconds + pace.setup, pace.whole) for seconds in plain]
+    most = protocol.longest * protocol.seconds * task.slower
+    return [*dict.fromkeys(longer if max(longer) <= most else plain)]
 
 
 def solver(settings: Config, info: Info) -> Solver:

@@ -56,8 +56,9 @@ BOARD, ADVICE = "board/index.html", "board/advice.csv"
 SECONDS = "board/figures/front-seconds.png"  # quality over seconds, of all methods
 USE = (
     f"The [board]({BOARD}) runs every method on every task under one protocol: the same data, "
-    "trials and seconds. Of methods that are about as good, the table names the one that trains "
-    "fastest; K counts classes, N training rows. `xcbench advise` asks the same of your own data."
+    "trials and seconds. The table names the method that is best on validation rows after so many "
+    "seconds, with its quality there; K counts classes, N training rows. `xcbench advise` asks the "
+    "same of your own data."
 )
 MARKS = ("<!-- results -->", "<!-- end of results -->")
 NEXT = {  # from the folder of reports
@@ -152,8 +153,11 @@ def _advice(reports: Path) -> Section:
     """Which method to use when, and quality over seconds."""
     advice = pd.read_csv(reports / ADVICE, keep_default_na=False)
     folder, _, name = SECONDS.rpartition("/")
-    caption = "Accuracy against training time. A line joins the methods that none beats in both."
-    figure = Picture(Path(name), caption, caption, place=folder, data="board/board.csv")
+    caption = (
+        "Accuracy on validation rows against training time. A line joins the methods that none "
+        "beats in both."
+    )
+    figure = Picture(Path(name), caption, caption, place=folder, data="board/anytime.csv")
     shown = [figure] if (reports / SECONDS).exists() else []
     best = Table("The method to use, by task and need", advice, numeric(advice), digits=3)
     return Section("Which method to use when", [USE], [best], shown)
