@@ -289,6 +289,13 @@ def test_trees_on_whitened_components_are_compared_with_plain_ones(board: Board)
     assert numbers.tolist() == pytest.approx([0.05, 0.15])  # 0.5 and 0.6 less 0.45
 
 
+def test_one_label_a_sample_is_compared_where_every_label_counts(board: Board) -> None:
+    renamed = board.finals.assign(method=board.finals["method"].replace({"softmax_sgd": "svm_cs"}))
+    numbers = findings.rivals(replace(board, finals=renamed))
+    assert list(numbers.index) == ["two"]  # 0.8 less 0.5 and 0.6
+    assert numbers.loc["two"].tolist() == pytest.approx([30, 20])
+
+
 def test_pairs_that_change_their_order_are_counted(board: Board) -> None:
     after = board.summary[board.summary["task"] == "one"].dropna(subset=["test_log_loss"])
     assert len(after) > 1
