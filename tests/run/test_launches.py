@@ -27,7 +27,7 @@ from xcbench.run import runner
 from xcbench.run.leases import Leases, Queue
 from xcbench.store import cells
 from xcbench.store.cell import Cell
-from xcbench.system import processes, threads
+from xcbench.system import memory, processes, threads
 
 QUICK = ("mlflow=false", "dataset=digits", "method=umax", "engine=numpy", "budget.checkpoints=2")
 LONG = ("-m", *QUICK, "budget.epochs=400", "seed=0,1,2")
@@ -182,6 +182,36 @@ def test_a_claim_is_exclusive_and_leaves_nothing(tmp_path: Path) -> None:
     mine.release("a")
     assert other.take("a") == ""
     other.release_all()
+    assert not list((tmp_path / "claims").iterdir())
+
+
+@pytest.mark.parametrize("inside", ["take", "release"])
+def test_a_claim_is_known_or_gone_when_a_signal_arrives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inside: str
+) -> None:
+    leases, unlink = Leases(tmp_path), Path.unlink
+
+    def kills() -> str:
+        signal.raise_signal(signal.SIGINT)
+        return ""
+
+    def late(path: Path) -> None:
+        signal.raise_signal(signal.SIGINT)
+        unlink(path)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # nohup ignores it
+    if inside == "release":
+        leases.take("a")
+        monkeypatch.setattr(Path, "unlink", late)
+    else:
+        monkeypatch.setattr(memory, "kills", kills)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            getattr(leases, inside)("a")
+    finally:
+        signal.signal(signal.SIGINT, before)
+        monkeypatch.undo()
+    leases.release_all()
     assert not list((tmp_path / "claims").iterdir())
 
 

@@ -2,6 +2,7 @@
 
 The lock ends with its process. A dead process leaves its file behind, which holds the system's
 count of out-of-memory kills when the cell began. The count tells whether memory was the cause.
+A signal waits while a file appears or goes: what is left would be taken for a dead process's.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from xcbench.errors import writing
 from xcbench.plan.job import Job
 from xcbench.store import cells
 from xcbench.store.cell import Cell
-from xcbench.system import durable, memory
+from xcbench.system import durable, memory, processes
 from xcbench.units import count
 
 
@@ -34,6 +35,7 @@ class Leases:
         self.folder = runs_dir / "claims"
         self.held: dict[str, IO[str]] = {}
 
+    @processes.delayed()
     def take(self, cell: str) -> str | None:
         """Lease a cell.
 
@@ -65,6 +67,7 @@ class Leases:
         self.held[cell] = handle
         return left
 
+    @processes.delayed()
     def release(self, cell: str) -> None:
         """Give a lease back."""
         handle = self.held.pop(cell)

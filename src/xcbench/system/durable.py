@@ -226,9 +226,8 @@ def _left(folder: Path) -> Iterator[tuple[Path, Path, str | None]]:
             names = [entry.name for entry in entries if entry.name.startswith(".")]
     except (FileNotFoundError, NotADirectoryError):
         return
-    for name in names:
-        if match := LEFT.fullmatch(name):
-            yield folder / name, folder / match[1], match[2]
+    matches = filter(None, map(LEFT.fullmatch, names))
+    yield from ((folder / it[0], folder / it[1], it[2]) for it in matches)
 
 
 def remove(path: Path) -> None:

@@ -62,8 +62,9 @@ def _handle_with(handler: Handler) -> dict[signal.Signals, Handler]:
     """Handle the signals that are not ignored with a function; gives the handlers before."""
     if threading.current_thread() is not threading.main_thread():
         return {}
-    every = {number: signal.getsignal(number) for number in SIGNALS}
-    before = {number: old for number, old in every.items() if old is not signal.SIG_IGN}
+    before = {
+        number: old for number in SIGNALS if (old := signal.getsignal(number)) is not signal.SIG_IGN
+    }
     _restore(dict.fromkeys(before, handler))
     return before
 
@@ -88,6 +89,19 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 
 @contextmanager
+def delayed() -> Iterator[None]:
+    """Context, or decorator, in which a signal to this process waits for the end."""
+    waiting = list[int]()
+    handlers = _handle_with(lambda number, frame: waiting.append(number))
+    try:
+        yield
+    finally:
+        _restore(handlers)
+        for number in waiting:
+            signal.raise_signal(number)
+
+
+@contextmanager
 def without_signals() -> Iterator[None]:
     """Context in which child processes start with Ctrl-C disabled; the parent handles it.
 
@@ -95,16 +109,12 @@ def without_signals() -> Iterator[None]:
     another thread, such as one of BLAS, may receive it, and Python would still raise here.
     """
     resource_tracker.ensure_running()  # its own start, at the first process, would unblock them
-    waiting = list[int]()
-    handlers = _handle_with(lambda number, frame: waiting.append(number))
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        _restore(handlers)
-        for number in waiting:
-            signal.raise_signal(number)
+    with delayed():
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def end_at_once() -> None:
@@ -146,9 +156,7 @@ def start_kept(command: Sequence[str], environment: dict[str, str]) -> subproces
 
 def end_kept(keeper: subprocess.Popen[bytes]) -> None:
     """End a command started by `start_kept`."""
-    assert keeper.stdin is not None
-    keeper.stdin.close()
-    keeper.wait()
+    keeper.communicate()
 
 
 def main() -> None:
