@@ -232,13 +232,14 @@ def test_sentences_name_ties_and_what_is_not_ranked(board: Board) -> None:
     tie = pd.DataFrame(
         {
             "measure": "accuracy",
-            "seconds": [1, 1, 4],
-            "method": ["one", "other", "one"],
+            "seconds": [1, 1, 1, 1, 4, 15, 15],
+            "method": ["one", "other", "other", "one", "one", "one", "other"],
         }
     )
     regrets = pd.DataFrame({"measure": ["accuracy"] * 2, "regret": [0.02, 0.0]})
     words = page.in_time(tie, regrets)
-    assert "in 1 s `one` and `other` (1 of 2 tasks each); in 4 s `one` (1 of 1 task)" in words
+    assert "in 1 s `one` and `other` (2 of 4 tasks each); in 4 s `one` (1 of 1 task)" in words
+    assert "in 15 s another one on each of 2 tasks" in words
     assert "1.0 points below" in words
     assert page.in_time(advice.in_seconds(board, quality[:0]), regrets).startswith("No method")
     assert page.unranked(board) == ""

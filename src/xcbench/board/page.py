@@ -180,8 +180,10 @@ def in_time(seconds: pd.DataFrame, regrets: pd.DataFrame) -> str:
     for at, rows in some.groupby("seconds"):
         times = rows["method"].value_counts()
         most = times.index[times == times.max()]
-        names, each = " and ".join(f"`{name}`" for name in most), " each" * (len(most) > 1)
-        words.append(f"in {at:g} s {names} ({times.max()} of {count(len(rows), 'task')}{each})")
+        names, tasks = " and ".join(f"`{name}`" for name in most), count(len(rows), "task")
+        chosen = f"{names} ({times.max()} of {tasks}{' each' * (len(most) > 1)})"
+        differ = len(most) == len(rows) > 1
+        words.append(f"in {at:g} s " + (f"another one on each of {tasks}" if differ else chosen))
     lost = 100 * regrets.loc[regrets["measure"] == "accuracy", "regret"]
     return (
         f"By precision, validation rows choose most often: {'; '.join(words)}. After all its "

@@ -22,14 +22,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import qmc
 
-from xcbench.board.protocol import (
-    PENALTIES,
-    REFERENCE,
-    UNTIMED,
-    Conditions,
-    Protocol,
-    Task,
-)
+from xcbench.board.protocol import PENALTIES, REFERENCE, UNTIMED, Conditions, Protocol, Task
 from xcbench.committed.results_cache import ResultsCache
 from xcbench.config.settings import Config
 from xcbench.core.dataset import Info
@@ -90,19 +83,23 @@ class Measurement:
             self.run("runs", [first])
         elif self.method == REFERENCE:
             self._reference()
-        elif not solver(first, job.info).interruptible:
+        elif not (trained := solver(first, job.info)).interruptible:
             self.run("runs", [self._final(0, *UNTIMED)])
         else:
-            pace = self._pace(job.info)
+            pace = self._pace(job.info, trained.epochs)
             best = [self._searched(study, job.info, pace) for study in range(protocol.studies)]
             finals = [with_passes(protocol, self._final(s), pace) for s in range(protocol.seeds)]
             points = [best[s % len(best)] for s in range(protocol.seeds)]
             self.run("runs", [*map(with_options, finals, points)])
 
-    def _pace(self, info: Info) -> Pace:
-        """Pace in the middle of the search; twice a library's seconds, as options change them."""
+    def _pace(self, info: Info, passes: float | None) -> Pace:
+        """Pace in the middle of the search; twice a library's seconds, as options change them.
+
+        Parameters
+        ----------
+        passes : that a library makes of its own, if it does.
+        """
         protocol, setup = self.conditions.protocol, 0
-        passes = solver(self._trial(0, protocol.rungs[0]), info).epochs
         for seconds in protocol.pace:
             trial = self.conditions.pace(self.task, self.method, seconds)
             middle = _point(protocol, trial, info, (0.5, 0.5))
