@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -191,7 +192,7 @@ def test_a_method_whose_trials_are_ended_runs_at_its_defaults() -> None:
 def test_cells_that_their_limit_ends_say_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "isolated", lambda run: 0)  # as a process that was killed
+    monkeypatch.setattr(limits, "isolated", lambda run: -signal.SIGXCPU)
     with sweeps.hydra({}):
         conditions = protocol.Conditions(PROTOCOL, {"runs_dir": str(tmp_path)})
         trials = [conditions.trial(PROTOCOL.tasks[0], "umax", seed, 1.0) for seed in (0, 1)]

@@ -124,6 +124,8 @@ class Comparison:
         limit = LATE * self.conditions.protocol.rungs[0]
         code = limits.isolated(partial(_silently, partial(limits.within, limit, [job])))
         self.interrupted = code == limits.INTERRUPTED
+        if code < 0:
+            limits.explained(job, -code, limit)
         cell = cells.usable(Path(job.settings.runs_dir), job.cell.cell)
         if cell is None or cell.status not in ENDED:
             why = (
@@ -145,10 +147,10 @@ def _drawable(settings: Config, info: Info) -> Config:
     return tuning.with_options(settings, {"negatives": info.classes - 1})
 
 
-def _silently(run: Callable[[], object]) -> None:
+def _silently(run: Callable[[], int]) -> int:
     """Run without the lines of a launch."""
     with redirect_stdout(io.StringIO()):
-        run()
+        return run()
 
 
 def seconds(value: float) -> str:

@@ -7,7 +7,7 @@ grid. The tables are written after every task, so an interrupted launch loses no
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -22,10 +22,8 @@ from xcbench.errors import UserError
 from xcbench.papers.run import cells_of, tables
 from xcbench.plan import planning, sweeps
 from xcbench.plan.job import Job
-from xcbench.store import cells
-from xcbench.system.processes import INTERRUPTED
 
-ENDED = "ended: these cells took more than {:.0f} processor seconds"
+FAILED, STOPPED = 1, 128  # exit codes: some cells failed; from there on, with a signal
 Rows = dict[str, ResultsCache]  # by part
 
 
@@ -66,7 +64,7 @@ class Launch:
                         print(f"{NAME}: {task.name} {method}", flush=True)
                     rows, exit_code = self._pair(conditions, task, method, caches)
                     code = max(code, exit_code)
-                    if code == INTERRUPTED:
+                    if code > FAILED:
                         break
                     new.append(rows)
                 if self.totals:
@@ -76,7 +74,7 @@ class Launch:
                     rows_of_part = [rows[part] for rows in new]
                     keep = partial(self._replaced, task, committed[part], rows_of_part)
                     results_cache.update(self.folder / CELLS / task.name, part, keep)
-                if code == INTERRUPTED:
+                if code > FAILED:
                     break
         return code
 
@@ -116,7 +114,7 @@ class Launch:
         measured, codes = dict.fromkeys(PARTS, ResultsCache.empty()), [0]
 
         def run(part: str, settings: Sequence[Config]) -> ResultsCache:
-            if codes[-1] == INTERRUPTED:
+            if codes[-1] > FAILED:
                 return ResultsCache.empty()
             jobs, grid = planning.jobs(settings, complete=False), f"{task.name}/{method}"
             new, code = cells_of(grid, jobs, caches[part], self._execute, self.totals)
@@ -128,16 +126,17 @@ class Launch:
         return measured, max(codes)
 
     def _execute(self, jobs: Sequence[Job]) -> int:
-        """Run cells within their limit of processor seconds; say so of those without a result."""
+        """Run cells within their limit of processor seconds, again those without a result."""
         seconds = sum(job.settings.budget.seconds or 0 for job in jobs)
         limit = self.protocol.overtime * seconds or self.protocol.reference_seconds
         code = limits.isolated(partial(limits.within, limit, jobs))
-        for job in jobs if code != INTERRUPTED else ():
-            runs_dir = Path(job.settings.runs_dir)
-            if cells.usable(runs_dir, job.cell.cell) is None:
-                message = ENDED.format(limit)
-                cells.save(runs_dir, replace(job.cell, status="failed", message=message))
-        return code
+        if code >= 0:
+            return code
+        rest = [job for job in jobs if not limits.explained(job, -code, limit)]
+        if len(rest) < len(jobs):
+            return self._execute(rest) if rest else 0
+        print(f"stopped: the process of these cells was killed by signal {-code}")
+        return STOPPED - code
 
     def _methods(self) -> Sequence[str]:
         return self.methods or [*self.protocol.methods]

@@ -6,18 +6,27 @@ import math
 import multiprocessing
 import resource
 import signal
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from xcbench.board import tuning
 from xcbench.core.dataset import Info
+from xcbench.errors import UserError, one_line
 from xcbench.plan.job import Job
-from xcbench.run import runner
+from xcbench.run import runner, workers
 from xcbench.run.execute import execute
-from xcbench.system.processes import INTERRUPTED
+from xcbench.run.leases import Leases
+from xcbench.store import cells
+from xcbench.system import memory
+from xcbench.system.processes import INTERRUPTED, end_with_parent, interruptible, without_signals
+from xcbench.units import printable
 
 FORK = multiprocessing.get_context("fork")
+WRONG = 2  # exit code where an error was said
+ENDED = "ended: these cells took more than {:.0f} processor seconds"
 
 
 def within(seconds: float, jobs: Sequence[Job]) -> int:
@@ -31,29 +40,74 @@ def within(seconds: float, jobs: Sequence[Job]) -> int:
     return execute(jobs)
 
 
-def isolated(run: Callable[[], object]) -> int:
+def isolated(run: Callable[[], int]) -> int:
     """Run a function in a process that can be killed, since libraries have no time limit.
 
     Cells that ended before the limit are kept.
+
+    Returns
+    -------
+    int
+        Its exit code; of a process that a signal ended, minus the number of the signal.
     """
     process = FORK.Process(target=_interruptible, args=(run,))
-    process.start()
+    with without_signals():
+        process.start()
     try:
         process.join()
     except KeyboardInterrupt:
+        process.terminate()
         process.join()
         return INTERRUPTED
     if process.exitcode == -signal.SIGXCPU:
         print(" ended: it took far more than its processor seconds")
-        return 0
     return process.exitcode or 0
 
 
-def _interruptible(run: Callable[[], object]) -> None:
+def _interruptible(run: Callable[[], int]) -> None:
+    """Run a function; Ctrl-C of the terminal waits for ever, as the parent passes it on."""
+    end_with_parent()
+    with interruptible():
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
+        try:
+            code = run()
+        except KeyboardInterrupt:
+            code = INTERRUPTED
+        except (UserError, OSError) as error:
+            print(f"error: {printable(one_line(error))}", file=sys.stderr)
+            code = WRONG
+    raise SystemExit(code)
+
+
+def explained(job: Job, number: int, limit: float) -> bool:
+    """Whether a cell has a result, once a signal ended its process.
+
+    If not, the reason is saved where it is the cell's: its limit, too little memory, or a library
+    that crashed. A process that somebody killed tells nothing of its cells.
+    """
+    runs_dir, name = Path(job.settings.runs_dir), job.cell.cell
+    leases = Leases(runs_dir)
+    left = leases.take(name)
+    if left is None:  # another launch runs it
+        return False
     try:
-        run()
-    except KeyboardInterrupt:
-        raise SystemExit(INTERRUPTED) from None
+        if cells.usable(runs_dir, name) is None:
+            reason = _reason(number, limit, left)
+            if reason:
+                cells.save(runs_dir, replace(job.cell, status="failed", message=reason))
+            return bool(reason)
+    finally:
+        leases.release(name)
+    return True
+
+
+def _reason(number: int, limit: float, left: str) -> str:
+    """Why a cell has no result; with what its claim held if it had begun."""
+    if number == signal.SIGXCPU:
+        return ENDED.format(limit)
+    if memory.killed_since(left):
+        return memory.KILLED
+    return workers.KILLED.format(number) if left and number != signal.SIGKILL else ""
 
 
 def _warm(job: Job) -> None:

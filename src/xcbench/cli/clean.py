@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 from xcbench.cli.command import Request
 from xcbench.errors import UserError
+from xcbench.run.leases import Leases
 from xcbench.store import cells, results
+from xcbench.store.cell import Cell
 from xcbench.units import count, printable, readable
 
 LISTED = 20
@@ -33,12 +36,28 @@ def clean(request: Request) -> int:
     if not request.yes and not confirmed(f"remove {what}? [y/N] "):
         print("nothing was removed")
         return 0
-    for cell in selected:
-        cells.remove(runs_dir, cell.cell)
-    print(f"removed {what}")
+    removed = sum(_removed(runs_dir, cell) for cell in selected)
+    print(f"removed {count(removed, 'cell')}")
+    if removed < len(selected):
+        print(f"{count(len(selected) - removed, 'cell')} stayed: other launches ran them meanwhile")
     if (runs_dir / "mlflow.db").exists():
         print("MLflow still shows them: `xcbench track` rebuilds its store from the cells")
     return 0
+
+
+def _removed(runs_dir: Path, cell: Cell) -> bool:
+    """Remove a cell, unless another launch runs it, or has run it since it was listed."""
+    leases = Leases(runs_dir)
+    if leases.take(cell.cell) is None:
+        return False
+    try:
+        now = cells.usable(runs_dir, cell.cell)
+        if now is not None and now.started != cell.started:
+            return False
+        cells.remove(runs_dir, cell.cell)
+    finally:
+        leases.release_all()
+    return True
 
 
 def confirmed(question: str) -> bool:

@@ -15,6 +15,7 @@ from xcbench.store import cells, grids
 from xcbench.system import durable
 from xcbench.units import printable
 
+Read = Callable[[Path], object]
 DRAW = {"sample": "40", "seed": "0"}
 
 
@@ -33,15 +34,15 @@ def verify(request: Request) -> int:
     runs_dir = request.runs_dir()
     request.refuse_others("runs_dir=…")
     caches = (path for path in (runs_dir / "cache").glob("[!.]*") if path.is_dir())
-    checks: dict[str, tuple[Iterable[Path], Callable[[Path], object]]] = {
+    checks: dict[str, tuple[Iterable[Path], Read]] = {
         "cells": ((cells.folder(runs_dir, name) for name in cells.names(runs_dir)), _read_cell),
         "grids": ((runs_dir / "grids").glob("*.json"), lambda it: grids.parse(it.read_bytes())),
         "cache": (caches, cache.read),
     }
-    damaged, kept = [], 0
+    damaged, kept = list[tuple[Path, Read]](), 0
     for place, (paths, read) in checks.items():
         checked = [_checked(path, read) for path in sorted(paths)]
-        damaged += [entry.path for entry in checked if entry.reason and not entry.kept]
+        damaged += [(it.path, read) for it in checked if it.reason and not it.kept]
         kept += sum(entry.kept for entry in checked)
         for entry in checked:
             if entry.reason:
@@ -54,7 +55,11 @@ def verify(request: Request) -> int:
     if not request.yes and not (sys.stdin.isatty() and confirmed(f"move {what} away? [y/N] ")):
         print(f"{what}; --yes moves them to {runs_dir / 'quarantine'}")
         return 1
-    moved = sum(_put_aside(path, runs_dir / "quarantine") for path in damaged)
+    moved = sum(
+        _put_aside(path, runs_dir / "quarantine")
+        for path, read in damaged
+        if _checked(path, read).reason  # still: a launch may have written it again
+    )
     print(
         f"{moved} damaged, moved to {runs_dir / 'quarantine'}; "
         "the same launch or command writes them again"
@@ -91,12 +96,15 @@ class Checked(NamedTuple):
     kept: bool = False
 
 
-def _checked(path: Path, read: Callable[[Path], object]) -> Checked:
+def _checked(path: Path, read: Read, again: bool = True) -> Checked:
+    """What a reading says; of a failed one a second, as a launch may have exchanged the files."""
     try:
         read(path)
     except PermissionError as error:
         return Checked(path, cells.unreadable(path, error), kept=True)
     except cells.ERRORS as error:
+        if again:
+            return _checked(path, read, again=False)
         return Checked(path, f"{path} is damaged ({one_line(error)})")
     return Checked(path, "")
 

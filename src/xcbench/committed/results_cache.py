@@ -97,7 +97,19 @@ class ResultsCache:
         UserError
             If they cannot be read.
         """
-        results, checkpoints, records = paths(folder, part)
+        seen = None
+        while seen != (files := _files(folder, part)):  # else another launch wrote meanwhile
+            seen, problem = files, None
+            try:
+                tables = cls._of_files(*paths(folder, part))
+            except UserError as error:
+                problem = error
+        if problem:
+            raise problem
+        return tables
+
+    @classmethod
+    def _of_files(cls, results: Path, checkpoints: Path, records: Path) -> ResultsCache:
         rows, damaged = csv_tables.read(results, HEAD, NUMBERS)
         return cls(rows, _read_curves(checkpoints), damaged, code_table.read(records))
 
@@ -293,6 +305,11 @@ def paths(folder: Path, part: str) -> tuple[Path, Path, Path]:
         durable.current(path, _pending(folder, part)) for path in _homes(folder, part)
     )
     return results, curves, records
+
+
+def _files(folder: Path, part: str) -> list[tuple[Path, int]]:
+    """The files of a part, each with its number on the disk."""
+    return [(path, durable.number(path)) for path in paths(folder, part)]
 
 
 def _homes(folder: Path, part: str) -> tuple[Path, Path, Path]:

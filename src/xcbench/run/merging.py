@@ -66,23 +66,24 @@ def bring_cells(other: Path, runs_dir: Path, keep: str, plan: bool) -> Iterator[
     leases = Leases(runs_dir)
     if not plan:
         cells.mark(runs_dir)
-    for entry in _entries(other / "cells"):
-        where = Path(entry.path)
-        try:
-            theirs = _checked(where)
-            outcome = _outcome(cells.usable(runs_dir, theirs.cell), theirs, keep)
-        except cells.ERRORS as error:
-            yield Outcome(REFUSED, str(where), one_line(error))
-            continue
-        if not outcome.brought or plan:
-            yield outcome
-        elif leases.take(theirs.cell) is None:
-            yield Outcome(BUSY, outcome.what)
-        else:
+    try:
+        for entry in _entries(other / "cells"):
+            where = Path(entry.path)
             try:
+                theirs = _checked(where)
+                outcome = _outcome(cells.usable(runs_dir, theirs.cell), theirs, keep)
+            except cells.ERRORS as error:
+                yield Outcome(REFUSED, str(where), one_line(error))
+                continue
+            if not outcome.brought or plan:
+                yield outcome
+            elif leases.take(theirs.cell) is None:
+                yield Outcome(BUSY, outcome.what)
+            else:
                 yield _brought(where, runs_dir, outcome)
-            finally:
                 leases.release(theirs.cell)
+    finally:
+        leases.release_all()
 
 
 def bring_grids(other: Path, runs_dir: Path, plan: bool) -> Iterator[Outcome]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
 import time
 from collections.abc import Mapping
@@ -152,6 +153,7 @@ class Recorder:
 def _record(pipe: Connection, outbox: Outbox) -> None:
     """Empty the outbox from time to time until the launch ends."""
     end_with_parent()
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])  # by which a launch ends it
     os.nice(NICENESS)
     with suppress(EOFError, OSError):
         while not pipe.poll(PAUSE):

@@ -17,9 +17,10 @@ from xcbench.run import runner
 from xcbench.run.leases import Queue
 from xcbench.store.cell import Cell
 from xcbench.system import memory, threads
-from xcbench.system.processes import childless, end_with_parent, spawned
+from xcbench.system.processes import childless, delayed, end_with_parent, spawned
 
 PAUSE = 0.5  # seconds between looks at what other launches run
+KILLED = "worker died: killed by signal {}"
 
 
 class Outcome(NamedTuple):
@@ -90,7 +91,8 @@ def run(
 def shared(jobs: Sequence[Job], cells: Sequence[Cell], started: float) -> Iterator[Outcome]:
     """Outcomes of jobs run together, each with an equal share of the seconds."""
     spent = (time.perf_counter() - started) / len(jobs)
-    yield from (Outcome(job, cell, spent) for job, cell in zip(jobs, cells, strict=True))
+    with delayed():  # a signal waits until all of them are saved
+        yield from (Outcome(job, cell, spent) for job, cell in zip(jobs, cells, strict=True))
 
 
 class Worker:
@@ -127,7 +129,7 @@ class Worker:
         except (EOFError, OSError):
             self.process.join()
             code = self.process.exitcode or 0
-            how = f"worker died: killed by signal {-code}"
+            how = KILLED.format(-code)
             if code >= 0:
                 how = f"worker died: exit code {code}"
             elif code == -signal.SIGKILL:

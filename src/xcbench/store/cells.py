@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -280,15 +281,23 @@ def has_weights(runs_dir: Path, cell: str) -> bool:
 def renew_code(runs_dir: Path, cell: Cell, code: dict[str, object]) -> None:
     """Replace the record of a cell's code, whose numbers still hold.
 
+    It goes into the folder that was read, also where another launch exchanges that meanwhile.
+
     Raises
     ------
     UserError
         If it cannot be written.
     """
-    path = folder(runs_dir, cell.cell) / CELL
-    with writing(path):
-        content = sealed.loads(path.read_bytes())
-        durable.write(path, sealed.dumps({**content, "code": code}))
+    where = folder(runs_dir, cell.cell)
+    scratch = durable.sibling(where)  # beside the folder, where a sweep finds it
+    with writing(where / CELL), durable.opened(where) as descriptor:
+        try:
+            with open(CELL, "rb", opener=partial(os.open, dir_fd=descriptor)) as handle:
+                content = sealed.loads(handle.read())
+            durable.write(scratch, sealed.dumps({**content, "code": code}))
+            os.replace(scratch, CELL, dst_dir_fd=descriptor)
+        except FileNotFoundError:  # another launch has put its result there
+            scratch.unlink(missing_ok=True)
 
 
 def size(runs_dir: Path, cell: str) -> int:

@@ -70,13 +70,27 @@ def no_link(path: str, flags: int) -> int:
     return descriptor
 
 
-def sync(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk."""
+@contextmanager
+def opened(path: Path) -> Iterator[int]:
+    """Context with the descriptor of a file or folder."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        yield descriptor
     finally:
         os.close(descriptor)
+
+
+def sync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    with opened(path) as descriptor:
+        os.fsync(descriptor)
+
+
+def number(path: Path) -> int:
+    """Number of a file on its disk, which a new content of the name changes; 0 without one."""
+    with suppress(OSError):
+        return path.stat().st_ino
+    return 0
 
 
 def replace_folder(scratch: Path, target: Path) -> None:

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from typing import Any, TypeVar
 
@@ -33,6 +34,8 @@ def each(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Resu
         waiting = [pool.submit(_call, number) for number in range(len(some))]
     try:
         return [result.result() for result in waiting]
+    except BrokenProcessPool:
+        raise MemoryError("the system killed a process") from None
     finally:
         pool.shutdown(cancel_futures=True)
 

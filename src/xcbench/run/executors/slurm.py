@@ -23,6 +23,7 @@ from xcbench.options import Content
 from xcbench.run.executors.elsewhere import PAUSE, VISIBLE, Executor, LostTask
 from xcbench.run.executors.task import Handle, Result, Task, work
 from xcbench.system import durable
+from xcbench.system.processes import delayed
 
 ARRAY = 1000  # jobs of an array, by SLURM's own default
 SECONDS = 5.0  # between calls of squeue
@@ -83,11 +84,12 @@ class Engine(Executor):
 
     def submit(self, tasks: Sequence[Task]) -> Sequence[Handle]:
         """Submit an array."""
-        try:
-            jobs = self.executor.map_array(_as_slurm_has_it, tasks)
-        except Exception as error:  # what sbatch says comes as one of several
-            raise UserError(f"sbatch refuses the jobs: {one_line(error)}") from None
-        self.jobs = {job.job_id: job for job in jobs}
+        with delayed():  # until the jobs are known, which an interrupt cancels
+            try:
+                jobs = self.executor.map_array(_as_slurm_has_it, tasks)
+            except Exception as error:  # what sbatch says comes as one of several
+                raise UserError(f"sbatch refuses the jobs: {one_line(error)}") from None
+            self.jobs = {job.job_id: job for job in jobs}
         self.looked = time.monotonic()
         numbers = ", ".join(dict.fromkeys(map(_array, self.jobs)))
         print(f"SLURM has {len(jobs)} jobs, {self.at_once} at a time (workers): {numbers}",
