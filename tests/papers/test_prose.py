@@ -14,7 +14,7 @@ from scipy import stats
 
 from workspace import ROOT
 from xcbench.errors import UserError
-from xcbench.papers import LOSS, NAMES, Measured, description, prose, run, stated
+from xcbench.papers import LOSS, NAMES, Measured, description, front, prose, run, stated
 from xcbench.papers import columns as c
 from xcbench.papers.findings import DISAGREES, Findings, paragraphs
 from xcbench.papers.prose import Quality, Statement, above, below
@@ -190,11 +190,11 @@ def test_equal_sides_test_nothing_and_an_untrained_rate_is_no_good_one() -> None
     nce = rows("g", "a", [4.990, 4.991, 4.989], **{"shape.classes": 148})
     same = measured(nce, [{**row, "method": "b"} for row in nce])
     equal = judged(LOWER, same)
-    assert (equal["verdict"], equal["reason"]) == ("not tested", prose.SAME)
+    assert (equal["verdict"], equal["reason"]) == ("not tested", stated.SAME)
     best = [{**row, "method": "b", LOSS: 0.9} for row in nce]
     ratio = replace(LOWER, by=RATIO, holds=below(1.1))
     assert judged(ratio, measured(nce, best))["verdict"] == "does not hold"
-    assert prose.SAME in judged(ratio, same)["reason"]
+    assert stated.SAME in judged(ratio, same)["reason"]
 
 
 def test_where_nothing_can_happen_nothing_is_tested() -> None:
@@ -216,14 +216,18 @@ def test_the_codes_settings_count_where_the_texts_fail() -> None:
         left={"paper": Rows("text", "toy", "a"), "code": Rows("code", "toy", "a")},
         right={"paper": Rows("text", "toy", "b"), "code": Rows("code", "toy", "b")},
     )
-    for text, code, verdict in (
-        (low, high, "holds"),
-        (high, low, "holds with the code's settings"),
-        (high, high, "does not hold"),
-        ([], low, "holds with the code's settings"),
+    interval = "does not hold (1.1 [0.852, 1.35])"  # 1.1 ± 4.303 · 0.1 / √3
+    for text, code, verdict, other in (
+        (low, low, "holds", ""),
+        (low, high, "holds", f"the code's settings: {interval}"),
+        (high, low, "holds with the code's settings", f"the text's settings: {interval}"),
+        (high, high, "does not hold", ""),
+        ([], low, "holds with the code's settings", "the text's settings: not testable here ("),
     ):
         result = measured(rows("text", "a", text), rows("code", "a", code), b)
-        assert judged(said, result)["verdict"] == verdict
+        row = judged(said, result)
+        assert row["verdict"] == verdict
+        assert other in row["reason"] and (other or "settings:" not in row["reason"])
 
 
 def test_a_resource_counts_with_the_quality_of_the_same_variant() -> None:
@@ -260,6 +264,25 @@ def test_a_resource_counts_with_the_quality_of_the_same_variant() -> None:
         assert row["verdict"] == together
         if together == "does not hold":
             assert "1 - test_error (ratio) is 0.2, not above 0.67" in row["reason"]
+
+
+def test_the_first_page_says_where_both_sides_are_the_same() -> None:
+    def row(dataset: str, verdict: str, effect: str, reason: str) -> stated.Stated:
+        said = ("umax", "4.3", "A is below B", "", "loss", effect, "", "", verdict, "5", reason)
+        return stated.Stated(*said, f"run.py dataset={dataset}")
+
+    claim = stated.Claim(
+        (
+            row("mnist", "holds", "-0.25", ""),
+            row("bibtex", "not tested", "", stated.SAME),
+            row("toy", "not tested", "", "'a' is untrained"),
+            row("news", "not tested", "", stated.SAME),
+        )
+    )
+    assert front.sentence(claim) == (
+        "A is below B: holds on mnist (-0.25); both sides are the same, to all digits on "
+        "bibtex, news."
+    )
 
 
 def test_readings_of_a_claim_stand_side_by_side() -> None:

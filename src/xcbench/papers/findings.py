@@ -10,6 +10,7 @@ from xcbench.papers import Measured, published, stated
 from xcbench.papers.columns import Column
 from xcbench.papers.rows import RATIO, Rows, Values, between
 from xcbench.papers.stated import EMPTY, HOLDS, INCONCLUSIVE, NOT, UNTESTED, WITH_CODE
+from xcbench.papers.verdicts import DEVIATES, RESULT
 from xcbench.show import effects
 from xcbench.show.formats import NONE
 
@@ -61,6 +62,11 @@ class Findings:
         begins = self.rows["verdict"].str.startswith(word)
         return int(((self.rows["kind"] == kind) & begins).sum())
 
+    def deviating(self, why: str) -> int:
+        """How many results deviate for a reason that has these words."""
+        deviates = self.rows["verdict"].eq(DEVIATES) & self.rows["kind"].eq(RESULT)
+        return int((deviates & self.rows["reason"].str.contains(why, regex=False)).sum())
+
     def claims(self, verdict: str) -> int:
         """How many claims in prose have a verdict."""
         return int((self.statements["verdict"] == verdict).sum())
@@ -70,7 +76,7 @@ class Findings:
         """How many claims in prose have which verdict, in a sentence."""
         by_code = self.claims(WITH_CODE)
         return (
-            f"Of the claims in prose, {self.claims(HOLDS)} hold, "
+            f"Of the measurements of claims in prose, {self.claims(HOLDS)} hold, "
             + (f"{by_code} hold with the code's settings, " if by_code else "")
             + f"{self.claims(NOT)} do not hold, {self.claims(INCONCLUSIVE)} are inconclusive, "
             f"{self.claims(EMPTY)} could not be tested by what was run and "

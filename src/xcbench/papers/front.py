@@ -34,7 +34,11 @@ INTRO = (
     "A result that was measured has a verdict. The others wait for data that are not public, or "
     "not here: the page says which command would run them, and how long.",
 )
-HOLDS = "In brackets: mean differences or ratios over seeds. Most data are not the papers'."
+HOLDS = (
+    "In brackets: mean differences or ratios over seeds. Most data are not the papers'. Where a "
+    "claim holds with the code's settings, those of the text do not show it; the claims on the "
+    "paper's page have both."
+)
 MEASURED = (
     "Reproduced: the mean rounds to the print, or the print lies within the seeds. Close: within "
     "3 % and three standard errors. With the code's settings: those of the text do not give the "
@@ -59,6 +63,10 @@ USE = (
     "trials and seconds. The table names the method that is best on validation rows after so many "
     "seconds, with its quality there; K counts classes, N training rows. `xcbench advise` asks the "
     "same of your own data."
+)
+CHANCE = (
+    "{tasks} tasks are measured. The best method is often one of several that nobody can tell "
+    "apart: the board's page has the tests."
 )
 MARKS = ("<!-- results -->", "<!-- end of results -->")
 NEXT = {  # from the folder of reports
@@ -132,8 +140,9 @@ def sentence(claim: Claim) -> str:
     """A claim, and where it holds and where not, with effects."""
     by_verdict: dict[str, list[str]] = {}
     for row in claim.rows:
-        if row.verdict not in NOTHING:
-            by_verdict.setdefault(row.verdict, []).append(_place(row))
+        word = row.reason if row.reason == stated.SAME else row.verdict
+        if word not in NOTHING:
+            by_verdict.setdefault(word, []).append(_place(row))
     answers = [" ".join(filter(None, (word, _listed(at)))) for word, at in by_verdict.items()]
     return f"{claim.first.sentence}: {'; '.join(answers) or claim.first.verdict}."
 
@@ -160,7 +169,8 @@ def _advice(reports: Path) -> Section:
     figure = Picture(Path(name), caption, caption, place=folder, data="board/anytime.csv")
     shown = [figure] if (reports / SECONDS).exists() else []
     best = Table("The method to use, by task and need", advice, numeric(advice), digits=3)
-    return Section("Which method to use when", [USE], [best], shown)
+    text = [USE, CHANCE.format(tasks=advice["task"].nunique())]
+    return Section("Which method to use when", text, [best], shown)
 
 
 def _measured(papers: Sequence[Standing]) -> Section:

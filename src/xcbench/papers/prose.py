@@ -29,6 +29,7 @@ from xcbench.papers.stated import (
     INCONCLUSIVE,
     NAME,
     NOT,
+    SAME,
     UNTESTED,
     WITH_CODE,
 )
@@ -37,9 +38,9 @@ from xcbench.show.effects import Effect
 
 UNTRAINED = 0.01  # how near a loss is to that of equal probabilities, relative
 SEEDS = 5  # fewer need a reason
-SAME = "both sides are the same, to all digits"
 OVER = "one number over the problems or data that it names"
 ONCE = "one run, in which nothing is random"
+SETTINGS = {"paper": "the text's settings", "code": "the code's settings"}
 CHOSEN = "the rate is chosen on the first half of the seeds, the effect is that of the others"
 Numbers = list[float] | str  # one a seed, or why nothing can happen
 Side = Rows | Mapping[str, Rows]  # of a comparison, by variant where there are several
@@ -194,11 +195,21 @@ def _row(paper: str, measured: Measured, statement: Statement, dataset: str) -> 
     }
     for variant, verdict in (("paper", HOLDS), ("code", WITH_CODE)):
         if variant in entries and entries[variant]["verdict"] == HOLDS:
-            alone = "" if "paper" in entries else "the text's settings were not run"
-            reason = _joined(alone, entries[variant]["reason"])
+            alone = "" if "paper" in entries else f"{SETTINGS['paper']} were not run"
+            others = [_otherwise(name, it) for name, it in entries.items() if name != variant]
+            reason = _joined(alone, *others, entries[variant]["reason"])
             return entries[variant] | {"verdict": verdict, "reason": reason}
     run = [it for it in entries.values() if it["verdict"] != UNTESTED]
     return (run or list(entries.values()))[0]
+
+
+def _otherwise(variant: str, entry: Row) -> str:
+    """What the settings of another variant say, where the claim does not hold with them."""
+    if entry["verdict"] == HOLDS:
+        return ""
+    effect = "{effect:.3g} [{low:.3g}, {high:.3g}]"
+    shown = effect.format_map(entry) if entry["seeds"] > 1 else entry["reason"]
+    return f"{SETTINGS[variant]}: {entry['verdict']} ({shown})"
 
 
 def _of_variant(

@@ -129,10 +129,9 @@ def row(
     parts = [_beyond(number, text, "with the text's settings ") if text else "", evidence.reason]
     if verdict == verdicts.DEVIATES:
         as_near = verdicts.AS_NEAR if verdicts.as_near(number, measured.mean) else ""
-        parts = [as_near or _beyond(number, shown), *parts[1:]]
+        unknown = "" if evidence.reason or shown.note else "no reason is known"
+        parts = [as_near or _beyond(number, shown), evidence.reason, unknown]
     reason = "; ".join(part for part in (*parts, shown.note) if part)
-    if verdict == verdicts.DEVIATES:
-        reason = reason or "no reason is known"
     ended = len(measured.values)
     ran = ended + len(measured.diverged)
     return common | {

@@ -21,6 +21,7 @@ COLUMNS = (
 HOLDS, WITH_CODE, NOT = "holds", "holds with the code's settings", "does not hold"
 INCONCLUSIVE, EMPTY, UNTESTED = "inconclusive", "not tested", "not testable here"
 PARTLY = "holds in part"
+SAME = "both sides are the same, to all digits"
 VERDICTS = (HOLDS, WITH_CODE, NOT, INCONCLUSIVE, EMPTY, UNTESTED)
 HALF = 56.0  # width of either half of the picture of an effect, in its own units
 

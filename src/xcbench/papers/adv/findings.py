@@ -37,8 +37,8 @@ None of the paper's data is here. Its claims are tested on citeulike and 20 News
 the 20 classes of the latter, the choice of a sampler matters little.
 {say.claim_counts} Every interval is
 a 95 % interval. It is over five seeds in Figure 1, in Appendix A.2, for bias removal, the
-scales and the counts of frequency noise, and over three elsewhere. citeulike has no given
-split, and the seeds share one; five splits stand below.
+scales, the counts of frequency noise and the largest number of classes, and over three elsewhere.
+citeulike has no given split, and the seeds share one; five splits stand below.
 """,
         f"""
 The claim of an order of magnitude (Figure 1) has no verdict, since the cells ran at different

@@ -333,7 +333,7 @@ On the
                 c.CLASSES,
             )
         }
-frequent tags of citeulike (one seed) MEMOIR-l2 has an accuracy of
+frequent tags of citeulike MEMOIR-l2 has an accuracy of
 {
             say.mean(
                 TABLE3_ORACLES("citeulike", "memoir_l2", {c.MIN_ROWS: 50, c.ORACLE: "graph"}),
@@ -491,7 +491,7 @@ settings its accuracy is {
         } on citeulike. On citeulike the recall
 of its oracle is that of a random class. P(w) has one more coordinate, which makes its length
 1. For weights much shorter than 1 that coordinate decides, so nearly all have the same code.
-MEMOIR-LSH saves no time either.
+No saving of time was found.
 """,
         f"""
 Text and code on citeulike: MEMOIR-l2 has a precision at 1 of

@@ -513,8 +513,8 @@ SECTIONS: list[Part | Sections] = [
                 (
                     "MEMOIR-l2 under the code's settings, with other margin oracles; a "
                     "random class is Eq. 2, SimpleLSH has 64 bits and no SVD, of weights as "
-                    "they are or (scaled) over the longest; the graph is nmslib's, on "
-                    "citeulike of one seed. 0: without the feature that is always 1"
+                    "they are or (scaled) over the longest; the graph is nmslib's. 0: without "
+                    "the feature that is always 1"
                 ),
                 Pivot(
                     by={
@@ -552,9 +552,9 @@ SECTIONS: list[Part | Sections] = [
             Table(
                 (
                     "MEMOIR-l2 and -l1 with inexact oracles beside the exact one, code's "
-                    "settings: 20news, the tags of citeulike with at least 50 articles (the "
-                    "graph of one seed), and those with at least 5 (K = 8,310, MEMOIR-l1 of "
-                    "one seed; MEMOIR-l2 stands in the table above). The graph is nmslib's, "
+                    "settings: 20news, the tags of citeulike with at least 50 articles, and those "
+                    "with at least 5 (K = 8,310, MEMOIR-l1 of one seed; MEMOIR-l2 stands in "
+                    "the table above). The graph is nmslib's, "
                     "built anew for every batch; with K = 8,310 it takes 40 minutes a seed. "
                     "SimpleLSH has 64 bits and compares all codes"
                 ),

@@ -52,7 +52,7 @@ def costs(place: str, name: str, other: Rows, reason: str) -> list[Statement]:
     return [
         Statement(
             place,
-            f"MEMOIR-l2 {saves} than {name}",
+            f"MEMOIR-l2 {saves} than {name}, at 0.67 of its accuracy or more",
             left=variants("memoir_l2"),
             right=other,
             headline=name == "one-vs-rest" and cost == c.MODEL_MIB,

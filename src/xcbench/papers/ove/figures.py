@@ -182,19 +182,16 @@ def figure2(results: pd.DataFrame, curves: pd.DataFrame, weights: pd.DataFrame) 
     )
     W = weight_matrix(weights, first["cell"])
     if W is not None:
-        estimate = probabilities(W)
-        stochastic.plot(
-            1e4 * estimate[order], ".", markersize=2, color=COLOURS["ove"], rasterized=True
-        )
+        estimate = 1e4 * probabilities(W)[order]
+        stochastic.plot(estimate, ".", markersize=2, color=COLOURS["ove"], rasterized=True)
     else:
         _say(stochastic, "weights not kept")
-    top = 1.15 * frequency.max()
     for ax, title in ((analytic, "(a) analytic"), (stochastic, "(b) stochastic one-vs-each")):
         ax.set(
             title=title,
             xlabel="values, sorted",
             ylabel="estimated probability (1e-4)",
-            ylim=(0, 1e4 * top),
+            ylim=(0, 1e4 * 1.15 * frequency.max()),
         )
     line = over_seeds(curves[curves["cell"].isin(cells["cell"])], "train_l1_error", "iteration")
     draw_line(error, line, {"color": COLOURS["ove"]})

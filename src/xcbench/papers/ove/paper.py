@@ -32,6 +32,11 @@ TABLE2_COLUMNS: Columns = {
     "test_error": c.TEST_ERROR,
     "test_nlpd": c.TEST_LOG_LOSS,
 }
+PASSED = (
+    "the rate is not printed; ours was chosen in two digits, and after the printed iterations "
+    "the run has passed the printed distance"
+)
+GIVEN_SPLIT = "the given split; what ten random ones of the same sizes give stands below"
 MEASURES = [
     Measure(
         "Table 1", dataset=["MNIST", "20NEWS", "BIBTEX"], rows=TABLE2_ROWS, columns=SIZES, once=True
@@ -43,10 +48,14 @@ MEASURES = [
         rows={"paper": FIGURE3},
         columns=TABLE2_COLUMNS,
         kind="fitted",
-        reason=(
-            "the rate is not printed: ours was chosen to give the printed distance "
-            "after the printed iterations, which fits the whole trajectory"
-        ),
+        reason={
+            "MNIST": (
+                "the rate is not printed: ours was chosen to give the printed distance "
+                "after the printed iterations, which fits the whole trajectory"
+            ),
+            "20NEWS": PASSED,
+            "BIBTEX": f"{PASSED}; {GIVEN_SPLIT}",
+        },
     ),
     Measure(
         "Table 2",
@@ -55,14 +64,14 @@ MEASURES = [
         reason={
             "20NEWS BOUCHARD": (
                 "measured at the optimum; on the way of gradient steps to it there is a "
-                "point with all three printed numbers (ove/table2_ascent)"
+                "point within 1 % of all three printed numbers (ove/table2_ascent)"
             ),
             "MNIST BOUCHARD": (
                 "measured at the optimum, which has the printed error and density; the "
                 "printed norm is passed on the way to it (ove/table2_early, "
                 "ove/table2_ascent)"
             ),
-            "BIBTEX": "the given split; what ten random ones of the same sizes give stands below",
+            "BIBTEX": GIVEN_SPLIT,
         },
     ),
     Measure(

@@ -68,7 +68,10 @@ MEASURES = [
             "Delicious classes": (
                 "352 classes in Mulan's training part; the stored runs trained on a random 75 %"
             ),
-            "Delicious examples": "12,920 rows, of which 10 have no label",
+            "Delicious examples": (
+                "Mulan's training part has 12,920 rows, of which 10 have no label; the stored "
+                "runs trained on a random 75 % of all rows"
+            ),
         },
     ),
     Measure(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
 
 import numpy as np
 import pandas as pd
@@ -160,13 +160,13 @@ def _average(results: pd.DataFrame, printed_method: str) -> Evidence:
             f": over {', '.join(ours.index)} it is {ours.mean():.2f}, "
             f"the printed numbers give {printed[ours.index].mean():.2f}"
         )
-    full = (
-        [Variant("code", Values((float(ours.mean()),)), launch)]
-        if len(ours) == len(DATASETS)
-        else []
+    mean = Variant("code", Values((float(ours.mean()),)), launch)
+    return Evidence(
+        [mean] if len(ours) == len(DATASETS) else [],
+        reason,
+        command=launch,
+        kind="definition" if method == "implicit" else "",
     )
-    kind = "definition" if method == "implicit" else ""
-    return Evidence(full, reason, command=launch, kind=kind)
 
 
 def _raman(results: pd.DataFrame) -> Evidence:
@@ -191,8 +191,9 @@ def raman_factors(results: pd.DataFrame) -> dict[str, tuple[float, float]]:
     """
     factors = {}
     for dataset, runs in FIGURE2.rows(results, status="done").groupby("dataset"):
-        loss = runs.pivot_table(LOSS, "lr", "method.double_sum")
-        loss = loss.reindex(columns=["raman_code", "raman", "proposed"])
+        loss = runs.pivot_table(LOSS, "lr", "method.double_sum").reindex(
+            columns=["raman_code", "raman", "proposed"]
+        )
         over = loss.div(loss["proposed"], axis="index").mean()
         factors[str(dataset)] = float(over["raman_code"]), float(over["raman"])
     return factors
@@ -289,13 +290,20 @@ def stored_runs(measured: Measured) -> Lines:
 def rates(measured: Measured) -> Lines:
     """Printed rates, the authors' stored search, and ours under both variants."""
     authors = experiments.author_runs()
-    search = authors[authors["run"] == SEARCH].dropna(subset=["train_log_loss_recorded"])
-    search = search.sort_values("train_log_loss_recorded", key=of_column(LOSS).key)
+    search = (
+        authors[authors["run"] == SEARCH]
+        .dropna(subset=["train_log_loss_recorded"])
+        .sort_values("train_log_loss_recorded", key=of_column(LOSS).key)
+    )
     for (printed, dataset), (name, method) in PAIRS:
         trials = search[(search["dataset"] == printed) & (search["method"] == name)]
         text = published.number("umax", "Table 2", printed, name, "tuned_initial_learning_rate")
-        line = {"dataset": printed, "method": name, "printed": f"{text:g}"}
-        line["best of the stored search"] = _rate(trials["initial_learning_rate"].head(1))
+        line = {
+            "dataset": printed,
+            "method": name,
+            "printed": f"{text:g}",
+            "best of the stored search": _rate(trials["initial_learning_rate"].head(1)),
+        }
         for variant, grid in {"code": TABLE2_CODE, "paper": TABLE2_PAPER}.items():
             rows = grid.rows(measured.results, dataset=dataset, method=method)
             rate = chosen_rate(rows, recorded(method, variant))
@@ -411,6 +419,7 @@ def _solver(row: pd.Series) -> str:
 
 
 ORDER_CLAIMS = (("implicit", "umax"), ("umax", "vanilla"), ("implicit", "is"), ("umax", "is"))
+ORDERED = tuple(dict.fromkeys(chain(*ORDER_CLAIMS)))
 ORDER_GRIDS = {
     "code, printed rates": TABLE3_CODE,
     "paper, printed rates": TABLE3_PAPER,
@@ -428,8 +437,7 @@ def best(results: pd.DataFrame, grid: Grid, dataset: str, method: str) -> pd.Dat
 def order(measured: Measured) -> Lines:
     """Whether one method ends below another, seed by seed."""
     for (dataset, shown), (variant, grid) in product(DATASET_NAMES.items(), ORDER_GRIDS.items()):
-        methods = dict.fromkeys(method for pair in ORDER_CLAIMS for method in pair)
-        ends = {method: best(measured.results, grid, dataset, method) for method in methods}
+        ends = {method: best(measured.results, grid, dataset, method) for method in ORDERED}
         answers = {
             f"{PUBLISHED_NAME[lower]} below {PUBLISHED_NAME[higher]}": compared(
                 ends[lower], ends[higher], LOSS, 3, below=True
@@ -442,7 +450,6 @@ def order(measured: Measured) -> Lines:
 
 def plateaus(measured: Measured) -> Lines:
     """Whether the biased methods stop improving above the optimum, at their best rates."""
-    curves = measured.curves
     for dataset, shown in DATASET_NAMES.items():
         optimum = OPTIMUM.rows(measured.results, dataset=dataset)
         floor = float(optimum[LOSS].iloc[0]) if len(optimum) else float("nan")
@@ -450,10 +457,8 @@ def plateaus(measured: Measured) -> Lines:
             cells = best(measured.results, FIGURE3, dataset, method)
             if cells.empty:
                 continue
-            cell_curves = curves[curves["cell"].isin(cells["cell"])]
-            late = (
-                cell_curves[cell_curves["epoch"] >= LATE].sort_values("epoch").groupby("cell")[LOSS]
-            )
+            rows = measured.curves[measured.curves["cell"].isin(cells["cell"])]
+            late = rows[rows["epoch"] >= LATE].sort_values("epoch").groupby("cell")[LOSS]
             fall = (late.first() - late.last())[late.size() > 1].mean()
             end = cells[LOSS].mean()
             yield {
