@@ -246,9 +246,9 @@ def _under(prefix: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 def _plain(labels: np.ndarray) -> np.ndarray:
     """Labels as an array that needs no pickle."""
-    if labels.dtype.kind != "O":
+    if labels.dtype.kind in "biufU":
         return labels
-    if all(isinstance(label, str) for label in labels):
+    if labels.dtype.kind == "O" and all(isinstance(label, str) for label in labels):
         return labels.astype(str)
     raise UserError("labels that are neither numbers nor text cannot be saved")
 
@@ -259,7 +259,8 @@ def _parameters(estimator: LinearClassifier) -> Content:
     if "method" in parameters:  # where it was left to the number of classes, the one it was
         parameters["method"] = estimator._name(estimator._info.classes)
     if isinstance(parameters.get(EARLY), EarlyStopping):
-        parameters[EARLY] = parameters[EARLY].get_params()
+        rule = parameters[EARLY].get_params()
+        parameters[EARLY] = {name: np.asarray(value).item() for name, value in rule.items()}
     if not isinstance(parameters["random_state"], int | None):
         parameters["random_state"] = None
     values = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from workspace import ROOT, Workspace
 from xcbench.board import protocol
+from xcbench.cli import advise
 from xcbench.cli.main import main
 
 
@@ -151,3 +153,11 @@ def test_advice_says_that_one_of_several_labels_counts(workspace: Workspace) -> 
     assert "next: xcbench run dataset=file" in one.out and "other_labels=drop" in one.out, one.text
     each = workspace.xcbench(*own, "dataset.protocol.label=each")
     assert each.code == 0 and "one counts" not in each.out + each.err, each.text
+
+
+def test_the_next_command_of_advise_can_be_pasted() -> None:
+    row = pd.Series({"method": "umax", "settings": {"lr": 0.1}})
+    shown = advise._next(row, {"dataset": "file", "dataset.train": "my data.txt"})
+    assert shlex.split(shown)[2:] == [
+        *("dataset=file", "dataset.train=my data.txt", "method=umax", "method.lr=0.1")
+    ]

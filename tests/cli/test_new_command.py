@@ -26,7 +26,9 @@ def test_what_new_writes_works(workspace: Workspace) -> None:
     workspace.xcbench("new", "method", "mine").refused("mine is there already")
 
 
-@pytest.mark.parametrize("name", ["3x", "a-b", "class", "umax", "json", "Mine", "../mine"])
+@pytest.mark.parametrize(
+    "name", ["3x", "a-b", "class", "umax", "json", "Mine", "../mine", "softplus", "settings"]
+)
 def test_new_refuses_other_names(workspace: Workspace, name: str) -> None:
     workspace.xcbench("new", "method", name).refused(re.escape(name))
     assert not list(workspace.path.iterdir())

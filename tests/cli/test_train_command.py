@@ -180,3 +180,53 @@ def test_what_a_method_lacks_is_refused_but_for_a_seed(
     with pytest.raises(UserError, match=f"early_stopping does not apply to method={method}"):
         train(request("train", files / "train.svm", **words, early_stopping="auto"))
     train(request("train", files / "train.svm", **words))
+
+
+@pytest.mark.parametrize("others", ["keep", "drop"])
+def test_the_rarest_label_is_that_of_the_training_rows(
+    others: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """B is rarer than A, which rows of both have too: training learns B, and so does evaluate."""
+    rows = tmp_path / "rows.svm"
+    rows.write_text("A,B 1:1 2:1\n" * 12 + "A 2:1\n" * 4 + "C 3:1\n" * 20)
+    out = str(tmp_path / "model")
+    words = {"protocol.label": "rarest", "protocol.other_labels": others, "epochs": "200"}
+    train(request("train", rows, out=out, method="softmax", l2="0.01",
+                  **{key: word for key, word in words.items() if key != "epochs"}))  # fmt: skip
+    capsys.readouterr()
+    evaluate(request("evaluate", Path(out), rows))
+    assert measured(capsys.readouterr().out)["error"] == 0.0
+
+
+def test_rows_without_a_label_beside_the_label_that_they_would_get(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.svm"
+    rows.write_text("1 1:1\n-1 2:1\n 3:1\n" * 10)
+    words = {"protocol.unlabelled": "class", "out": str(tmp_path / "model")}
+    with pytest.raises(UserError, match="calls rows without a label -1, which is a label"):
+        train(request("train", rows, **words))
+
+
+def test_rows_without_a_label_that_are_learnt_are_not_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = tmp_path / "rows.svm"
+    rows.write_text("1 1:1\n2 2:1\n 3:1\n" * 10)
+    for rule, said in (("class", False), ("drop", True)):
+        words = {"protocol.unlabelled": rule, "out": str(tmp_path / rule)}
+        train(request("train", rows, **words))
+        assert ("left out: 10" in capsys.readouterr().out) == said
+
+
+@pytest.mark.parametrize("words", [{"dtype": "bogus"}, {"dtype": "int32"}, {"engine": "foo"}])
+def test_a_precision_or_an_engine_that_does_not_exist(
+    words: dict[str, str], files: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(UserError, match="must be one of"):
+        train(request("train", files / "train.svm", out=str(tmp_path / "model"), **words))
+    assert not (tmp_path / "model").exists()
+
+
+def test_predictions_go_into_a_file(files: Path, tmp_path: Path) -> None:
+    train(request("train", files / "train.svm", out=str(tmp_path / "model")))
+    with pytest.raises(UserError, match="is a folder; name a file"):
+        predict(request("predict", tmp_path / "model", files / "test.svm", out=str(tmp_path)))

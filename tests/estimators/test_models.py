@@ -118,7 +118,13 @@ def test_a_model_of_arrays(small: Dataset, tmp_path: Path) -> None:
     before = again.evaluate(X, y)["log_loss"]
     assert again.partial_fit(X, y).n_iter_ == 4  # type: ignore[attr-defined]
     assert again.evaluate(X, y)["log_loss"] < before
+    cases[0].set_params(early_stopping__n_iter_no_change=np.int64(5))  # as a search does
     model_files.save(tmp_path / "0", Trained(cases[0]))  # in the place of the one before
+    model_files.load(tmp_path / "0")
+    days = np.array("2026-01-01", "datetime64[D]") + small.train.y
+    dated = SampledSoftmaxClassifier("umax", epochs=1, random_state=0).fit(X, days)
+    with pytest.raises(UserError, match="neither numbers nor text"):
+        model_files.save(tmp_path / "dated", Trained(dated))
     with pytest.raises(UserError, match="something other than a model"):
         model_files.save(tmp_path, Trained(cases[0]))
 

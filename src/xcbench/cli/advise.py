@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pandas as pd
@@ -117,7 +118,7 @@ def _why(row: pd.Series, needs: Needs) -> str:
 def _next(row: pd.Series, words: dict[str, str]) -> str:
     """The command that trains it on all rows, with more epochs."""
     options = " ".join(f"method.{name}={value:.4g}" for name, value in row["settings"].items())
-    data = " ".join(f"{name}={value}" for name, value in words.items())
+    data = shlex.join(f"{name}={value}" for name, value in words.items())
     return f"xcbench run {data} method={row['method']} {options}"
 
 

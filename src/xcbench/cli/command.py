@@ -93,11 +93,13 @@ class Request:
         Raises
         ------
         UserError
-            If its name is empty.
+            If its name is empty, or that of a folder.
         """
         name = self.settings.pop("out", None)
         if name is not None and not name.strip():
             raise UserError(f"out={name} is not possible: {EMPTY}")
+        if name and Path(name).is_dir():
+            raise UserError(f"out={name} is a folder; name a file")
         return name or ""
 
     def page(self, folder: Path) -> Path:

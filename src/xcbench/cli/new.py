@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import keyword
 from importlib.util import find_spec
 from pathlib import Path
@@ -133,6 +134,9 @@ def _check(name: str) -> None:
         raise UserError(
             f"new method {name} is not possible: a name has small letters, and no _ at its ends"
         )
+    inside = ast.walk(ast.parse(MODULE))
+    if name in {getattr(it, kind, "") for it in inside for kind in ("id", "name", "arg")}:
+        raise UserError(f"new method {name} is not possible: its module has this name for another")
     if name in registry.names():
         raise UserError(f"there is a method {name} already; take another name")
     if Path(name).exists():

@@ -19,6 +19,7 @@ from xcbench import estimators, model_files, options
 from xcbench.cli.command import Request, number
 from xcbench.core.dataset import Raw, Rows, Split
 from xcbench.data import labelled_lines, labelled_rows, protocol
+from xcbench.data.inputs import UNLABELLED
 from xcbench.data.labelled_lines import ENCODING
 from xcbench.data.settings import Protocol
 from xcbench.errors import UserError
@@ -61,6 +62,11 @@ def train(request: Request) -> int:
     started = time.perf_counter()
     try:
         rows, inputs = protocol.training(raw, chosen)
+        if len(np.unique(inputs.labels)) < len(inputs.labels):
+            raise UserError(
+                f"protocol.unlabelled={chosen.unlabelled} calls rows without a label "
+                f"{UNLABELLED}, which is a label of the file; name that otherwise"
+            )
         inputs = replace(inputs, hashed=int(bool(features)))
         method_options = {name.removeprefix("method."): value for name, value in settings.items()}
         defaults = {"random_state": 0, "reduction": "pick_all", "verbose": sys.stderr.isatty()}
@@ -68,7 +74,7 @@ def train(request: Request) -> int:
         estimator.fit(*_targets(rows, inputs.labels))
     except ValueError as error:
         raise UserError(str(error)) from None
-    trained = Trained(estimator, inputs, chosen, np.bincount(rows.y, minlength=len(inputs.labels)))
+    trained = Trained(estimator, inputs, chosen, _counts(raw, chosen, rows, inputs.labels))
     model_files.save(out, trained)
     print(_summary(raw, trained, out, time.perf_counter() - started))
     if test is not None:
@@ -82,6 +88,15 @@ def _labelled(path: Path, encoding: str, features: int | None) -> Raw:
     if not len(raw.labels):
         raise UserError(f"{path} has no row with a label; a line is 'label feature:value ...'")
     return raw
+
+
+def _counts(raw: Raw, chosen: Protocol, rows: Split, labels: np.ndarray) -> np.ndarray:
+    """Training rows of every class, ascending; for ``label=rarest`` all that have the label."""
+    of = rows.y
+    if chosen.label == "rarest":
+        every = protocol.training(raw, replace(chosen, other_labels="keep"))[0]
+        of = rows.y if every.sets is None else every.sets.classes
+    return np.bincount(of, minlength=len(labels))[np.argsort(labels)]
 
 
 def _targets(rows: Split, names: np.ndarray) -> tuple[Rows, Any]:
@@ -140,7 +155,7 @@ def _summary(raw: Raw, trained: Trained, out: Path, seconds: float) -> str:
     """What was learnt from what."""
     estimator, lines = trained.estimator, []
     counts = raw.label_counts
-    if (counts == 0).any():
+    if (counts == 0).any() and (not trained.protocol or trained.protocol.unlabelled == "drop"):
         lines.append(f"rows without a label, left out: {(counts == 0).sum():,}")
     if (counts > 1).any():
         rule = trained.protocol.label if trained.protocol else ""

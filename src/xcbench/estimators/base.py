@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, NamedTuple, Self
 
@@ -27,6 +27,7 @@ from xcbench.system.bar import Bar
 from xcbench.train import rate
 
 Seed = int | np.integer | np.random.RandomState | None
+DTYPES = ("float32", "float64")
 REDUCTIONS = ("one_label", "pick_all")
 OVERFLOW = (
     "the weights are not finite any more after epoch {epoch}; lower lr, or scale the features"
@@ -101,12 +102,19 @@ class LinearClassifier(Predictor):
     @property
     def dtype(self) -> str:
         """Precision of features, weights and scores."""
-        return str(self.options.get("dtype", "float32"))
+        return self._one_of("dtype", DTYPES)
 
     @property
     def engine(self) -> str:
         """What computes: ``numba``, ``numpy`` or ``auto``."""
-        return str(self.options.get("engine", "auto"))
+        return self._one_of("engine", engines.ENGINES)
+
+    def _one_of(self, name: str, possible: Sequence[str]) -> str:
+        """An option of the training itself, by default the first."""
+        value = str(self.options.get(name, possible[0]))
+        if value not in possible:
+            raise ValueError(f"{name}={value} must be one of {', '.join(possible)}")
+        return value
 
     def _defaults(self) -> dict[str, object]:
         """Options of the method that differ from those of the command line."""
@@ -133,6 +141,23 @@ class LinearClassifier(Predictor):
         if len(self.classes_) < 2 or not indicator.nnz:
             raise ValueError("y has fewer than two classes; training needs at least two")
         return problem.reduced(X, indicator, reduction)
+
+    def _continued(self, X: Features, y: Labels, reduction: str) -> Split:
+        """As `_problem`, for weights that are there; of another problem nothing is taken over."""
+        before = dict(vars(self))
+        try:
+            split = self._problem(X, y, reduction)
+            if not np.array_equal(before["classes_"], self.classes_):
+                raise ValueError("warm_start continues with the same classes; y has other ones")
+            if before["n_features_in_"] != self.n_features_in_:
+                raise ValueError(
+                    f"warm_start continues with {before['n_features_in_']} features; X has "
+                    f"{self.n_features_in_}"
+                )
+        except ValueError:
+            self.__dict__.update(before)
+            raise
+        return split
 
     def _number(self, y: np.ndarray) -> np.ndarray:
         """Number the classes, ascending."""
@@ -219,6 +244,8 @@ class LinearClassifier(Predictor):
         epochs, goes_on, resumable, horizon, _ = span
         if not isinstance(epochs, int | np.integer) or epochs < 1:
             raise ValueError(f"epochs={epochs!r} is not possible: it must be an integer above 0")
+        if goes_on and "W" in self.state_ and self.state_["W"].dtype != self.dtype:
+            raise ValueError(f"dtype={self.dtype}: the weights are {self.state_['W'].dtype}")
         with problem.value_errors():
             method, settings = self._prepare(dataset, options or {}, span, int(watch is not None))
             solver = method.build(settings, dataset.info).over(horizon or epochs)

@@ -47,6 +47,24 @@ class EarlyStopping(BaseEstimator):
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
 
+    def check(self) -> None:
+        """Refuse what is no rule.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is impossible.
+        """
+        if not 0 < self.validation_fraction < 1:
+            raise ValueError(
+                f"validation_fraction={self.validation_fraction} must be between 0 and 1"
+            )
+        if self.n_iter_no_change < 1 or not np.isfinite(self.tol):
+            raise ValueError(
+                f"n_iter_no_change={self.n_iter_no_change} must be at least 1, tol={self.tol} a "
+                "number"
+            )
+
 
 def automatic(method: Method, rows: int, classes: int) -> EarlyStopping | None:
     """The rule of ``early_stopping="auto"``: where a class has few rows, the best epoch is kept."""

@@ -212,8 +212,10 @@ class Predictor(ClassifierMixin, BaseEstimator):
         self, X: Features, classes: np.ndarray, indicator: sp.csr_array, k: int
     ) -> dict[str, float]:
         """Precision among the best labels; rows without a label are left out."""
-        some = np.flatnonzero(np.diff(indicator.indptr))
+        some, k = np.flatnonzero(np.diff(indicator.indptr)), min(k, len(self.classes_))
         model, X = self._predictor(X)
+        if X.shape[0] != indicator.shape[0]:
+            raise ValueError(f"X has {X.shape[0]} rows, y has {indicator.shape[0]}")
         best = self.classes_[self._best(model, X[some], k)[0]]
         place = np.minimum(np.searchsorted(classes, best), len(classes) - 1)
         has = np.asarray(indicator[some[:, None], place].todense()) & (classes[place] == best)

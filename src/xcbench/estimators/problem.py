@@ -62,6 +62,8 @@ def label_sets(y: object) -> tuple[np.ndarray, sp.csr_array] | None:
     """
     if sp.issparse(y) or (isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] > 1):
         matrix: Any = y
+        if not np.isin(matrix.data if sp.issparse(y) else matrix, (0, 1)).all():
+            raise ValueError("y of several columns is an indicator: its values must be 0 and 1")
         indicator = sp.csr_array(matrix).astype(bool)
         indicator.eliminate_zeros()
         indicator.sort_indices()
@@ -73,6 +75,8 @@ def label_sets(y: object) -> tuple[np.ndarray, sp.csr_array] | None:
     if all(isinstance(labels, list) and len(labels) == 1 for labels in y):
         return None  # a column of single labels
     rows = [sorted(set(labels)) for labels in y]
+    if any(len(row) < len(labels) for row, labels in zip(rows, y, strict=True)):
+        raise ValueError("y has a row with a label twice; an indicator must be an array")
     classes, place = np.unique([label for row in rows for label in row], return_inverse=True)
     start = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
     shape = len(rows), len(classes)

@@ -136,10 +136,7 @@ class SampledSoftmaxClassifier(LinearClassifier):
             If a setting is impossible, or the weights overflow.
         """
         goes_on = self.warm_start and self._is_trained
-        before = self.classes_ if goes_on else None
-        split = self._problem(X, y, self.reduction)
-        if before is not None and not np.array_equal(before, self.classes_):
-            raise ValueError("warm_start continues with the same classes; y has other ones")
+        split = (self._continued if goes_on else self._problem)(X, y, self.reduction)
         watch, rule = None, self._rule(len(split))
         if rule:
             rest, split = split.divided(rule.validation_fraction, self._seed())
@@ -152,7 +149,9 @@ class SampledSoftmaxClassifier(LinearClassifier):
     def _rule(self, rows: int) -> EarlyStopping | None:
         """Rule by which training ends; "auto" has one where it may be needed."""
         rule = self.early_stopping
-        if not isinstance(rule, str):
+        if isinstance(rule, EarlyStopping):
+            rule.check()
+        if rule is None or isinstance(rule, EarlyStopping):
             return rule
         if rule != AUTO:
             raise ValueError(f"early_stopping={rule!r} must be an EarlyStopping, 'auto' or None")

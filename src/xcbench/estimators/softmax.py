@@ -107,7 +107,8 @@ class SoftmaxClassifier(LinearClassifier):
         ValueError
             If a setting is impossible, or there are fewer than two classes.
         """
-        before = self.classes_ if self.warm_start and self._is_trained else None
+        goes_on = self.warm_start and self._is_trained
+        before = (self.classes_, self.n_features_in_) if goes_on else ((), 0)
         if sample_weight is None:
             split = self._problem(X, y, self.reduction)
         else:
@@ -116,7 +117,7 @@ class SoftmaxClassifier(LinearClassifier):
             some = np.flatnonzero(weight)
             split = Split(X[some], self._number(y[some]), weight=weight[some])
         dataset = problem.dataset(split, len(self.classes_))
-        goes_on = before is not None and np.array_equal(before, self.classes_)
+        goes_on = np.array_equal(before[0], self.classes_) and before[1] == self.n_features_in_
         of_these = {"init": "zero"} if goes_on else {}  # from the weights that are there
         return self._run(dataset, Span(1, goes_on), options=of_these)
 
