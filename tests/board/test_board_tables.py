@@ -177,6 +177,11 @@ def test_every_method_has_numbers_or_a_reason(board: Board) -> None:
 def test_a_partial_board_says_what_is_not_measured_yet(board: Board) -> None:
     assert board.measured == ["one", "two"]
     assert board.unmeasured == ["three", "four"]  # of three there is one method alone
+    said = board.of_measured()
+    assert "three" in set(board.summary["task"]) | set(board.trials["task"])
+    for table in (*said.rows.values(), said.trials, said.finals, said.curves, said.summary):
+        assert set(table["task"]) <= {"one", "two"}
+    assert said.unmeasured == board.unmeasured
 
 
 def test_means_are_of_the_checkpoint_that_validation_chooses(board: Board) -> None:

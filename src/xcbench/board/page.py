@@ -78,8 +78,8 @@ CAPTIONS = {  # of tables, by their file; what stands before the colon is the ti
 
 
 def write(folder: Path, board: Board) -> None:
-    """Write the page, tables and figures."""
-    partial = folder.name != NAME
+    """Write the page, tables and figures, of the tasks that are measured."""
+    board, partial = board.of_measured(), folder.name != NAME
     written = tables.of_board(board)
     with writing(folder, "reports_dir"):
         for name, frame in written.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -80,6 +80,21 @@ class Board:
     def unmeasured(self) -> list[str]:
         """The other tasks."""
         return [task.name for task in self.protocol.tasks if task.name not in self.measured]
+
+    def of_measured(self) -> Board:
+        """The board without rows of the other tasks, of which some methods ran so far."""
+
+        def some(table: pd.DataFrame) -> pd.DataFrame:
+            return table[table["task"].isin(self.measured)]
+
+        return replace(
+            self,
+            rows={part: some(table) for part, table in self.rows.items()},
+            trials=some(self.trials),
+            finals=some(self.finals),
+            curves=some(self.curves),
+            summary=some(self.summary),
+        )
 
     @property
     def first_trials(self) -> pd.DataFrame:
