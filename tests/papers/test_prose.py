@@ -74,6 +74,13 @@ def test_what_was_run_once_stands_beside_every_seed() -> None:
     assert between(results, B, B, OF) == [0.0]
 
 
+def test_one_seed_of_several_that_ended_stands_for_itself() -> None:
+    ended = rows("g", "b", [0.5, 0.0, 0.0])
+    diverged = [{**row, "status": "diverged", LOSS: math.nan} for row in ended[1:]]
+    results = measured(rows("g", "a", [1.0, 2.0, 4.0]), ended[:1], diverged).results
+    assert between(results, A, B, OF) == [0.5] and between(results, B, A, OF) == [-0.5]
+
+
 def test_the_best_rate_is_quoted_on_other_seeds() -> None:
     # Rate 1 is lower on seeds 0 and 1 alone: it is chosen on them, and quoted where it is worse.
     lucky, other = rows("g", "a", [0.1, 0.1, 9.0, 9.0, 9.0], lr=1), rows("g", "a", [1.0] * 5)
@@ -264,6 +271,15 @@ def test_a_resource_counts_with_the_quality_of_the_same_variant() -> None:
         assert row["verdict"] == together
         if together == "does not hold":
             assert "1 - test_error (ratio) is 0.2, not above 0.67" in row["reason"]
+    spread = [{**cell, "test_error": error} for cell, error in zip(
+        of("text", "a", 2.0, 0.0), (0.1, 0.6, 0.3), strict=True)]  # fmt: skip
+    row = judged(replace(said, together=quality), measured(spread, rival))
+    assert row["verdict"] == "inconclusive" and "goes both ways" in row["reason"]
+    missing = [{**cell, "test_error": math.nan} for cell in spread]
+    assert judged(replace(said, together=quality), measured(missing, rival))["verdict"] not in (
+        "holds",
+        "does not hold",
+    )
 
 
 def test_the_first_page_says_where_both_sides_are_the_same() -> None:

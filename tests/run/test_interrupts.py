@@ -229,6 +229,14 @@ def test_tables_that_another_launch_writes_meanwhile_are_read_again(
     assert cache.curves[CURVE_COLUMNS[0]].max() == 1.5
 
 
+def test_a_row_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    once = tables(0.0)
+    twice = ResultsCache(pd.concat([once.rows, once.rows[:1]], ignore_index=True), once.curves)
+    twice.write(tmp_path, "runs")
+    with pytest.raises(UserError, match="has a row twice"):
+        ResultsCache.read(tmp_path, "runs")
+
+
 def written_again(runs: Path, status: str = "done") -> None:
     """Another launch saves the cell."""
     cells.save(runs, replace(made_cells.make(status=status), started=9.0))

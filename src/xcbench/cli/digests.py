@@ -33,9 +33,11 @@ def digests(request: Request) -> int:
         "runs": runs,
         "reports": reports,
         "front": _built("xcbench.papers.front", "xcbench.papers.replication"),
-        "board": _built(*_package("xcbench.board")),
-        "board-cells": _hash([measuring, sources.digest("xcbench.board.launch")]),
-        "first": _hash([measuring, *_configuration(""), _built("xcbench.report.folder")]),
+        "board": _hash([_built(*_package("xcbench.board")), *_configuration("board")]),
+        "board-cells": _hash(
+            [measuring, sources.digest("xcbench.board.launch"), *_configuration("board")]
+        ),
+        "first": _hash([measuring, *_configuration("first"), _built("xcbench.report.folder")]),
     }
     print(json.dumps(stages, indent=1))
     return 0
@@ -60,11 +62,11 @@ def _built(*modules: str) -> str:
     return _hash([sources.digest(*modules), *texts])
 
 
-def _configuration(paper: str) -> list[str]:
-    """Values of configuration files, without their comments."""
+def _configuration(name: str) -> list[str]:
+    """Values of configuration files, those of a paper or an experiment too, without comments."""
     folder = options.folder()
-    files = [path for name in CONFIGURATION for path in sorted(Path(folder).glob(name))]
-    files.append(presets.files()[paper] if paper else folder / "experiment" / "first.yaml")
+    files = [path for pattern in CONFIGURATION for path in sorted(Path(folder).glob(pattern))]
+    files.append(presets.files().get(name) or folder / "experiment" / f"{name}.yaml")
     return [f"{path.name} {json.dumps(yaml_files.plain(path), sort_keys=True)}" for path in files]
 
 

@@ -111,6 +111,10 @@ class ResultsCache:
     @classmethod
     def _of_files(cls, results: Path, checkpoints: Path, records: Path) -> ResultsCache:
         rows, damaged = csv_tables.read(results, HEAD, NUMBERS)
+        if rows.duplicated(["grid", "cell"]).any():
+            raise UserError(
+                f"{results} has a row twice; restore it, or remove it: its cells run again"
+            )
         return cls(rows, _read_curves(checkpoints), damaged, code_table.read(records))
 
     @classmethod

@@ -124,11 +124,10 @@ def _differences(results: pd.DataFrame) -> dict[str, float]:
 
 def _seconds(folder: Path, part: str, needed: bool) -> float:
     tables = ResultsCache.read(folder, part)
-    twice = int(tables.rows.duplicated(["grid", "cell"]).sum())
-    if lost := tables.lost or twice or int(needed and tables.rows.empty):
+    if lost := tables.lost or int(needed and tables.rows.empty):
         raise UserError(
-            f"{folder / part}.csv cannot be counted: {count(lost, 'row')} damaged, missing or "
-            f"there twice; restore it, or `xcbench paper {folder.name}` runs their cells again"
+            f"{folder / part}.csv cannot be counted: {count(lost, 'row')} damaged or missing; "
+            f"restore it, or `xcbench paper {folder.name}` runs their cells again"
         )
     return float(tables.rows.get("train_seconds", pd.Series(dtype=float)).sum())
 

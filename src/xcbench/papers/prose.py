@@ -228,13 +228,16 @@ def _of_variant(
         statement, measured="", together=None, of=quality.of, by=quality.by, holds=quality.holds
     )
     other = row | _measurement(row["paper"], measured, asked, dataset, sides)
+    both = alone | {"p": np.fmax(alone["p"], other.get("p", np.nan))}
     if other["verdict"] == HOLDS:
-        return alone
+        return both
     ends = " to ".join(f"{end:g}" for end in quality.holds.ends)
-    short = (
-        f"{quality.of} ({quality.by or 'difference'}) is {other['effect']:.2g}, not above {ends}"
-    )
-    return alone | {"verdict": NOT, "reason": _joined(short, alone["reason"])}
+    short = f"{quality.of} ({quality.by or 'difference'}) is {other['effect']:.2g}"
+    why = f"not above {ends}" if other["verdict"] == NOT else other["reason"]
+    return both | {
+        "verdict": other["verdict"],
+        "reason": _joined(f"{short}, {why}", alone["reason"]),
+    }
 
 
 def _measurement(

@@ -114,8 +114,16 @@ class Rows:
 def between(
     results: pd.DataFrame, one: Rows, other: Rows, column: Column, by: str = ""
 ) -> list[float]:
-    """Differences of two sets of rows in a column, or with ``by=RATIO`` ratios, seed by seed."""
-    return differences(one.numbers(results, column), other.numbers(results, column), by)
+    """Differences of two sets of rows in a column, or with ``by=RATIO`` ratios, seed by seed.
+
+    Where of several seeds one alone ended, it stands for itself.
+    """
+    first, second = (side.numbers(results, column) for side in (one, other))
+    if len(first) == 1 < one.all_of(results)["seed"].nunique():
+        second = second[second.index.isin(first.index)]
+    if len(second) == 1 < other.all_of(results)["seed"].nunique():
+        first = first[first.index.isin(second.index)]
+    return differences(first, second, by)
 
 
 def differences(first: pd.Series, second: pd.Series, by: str = "") -> list[float]:
