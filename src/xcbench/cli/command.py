@@ -99,7 +99,7 @@ class Request:
         if name is not None and not name.strip():
             raise UserError(f"out={name} is not possible: {EMPTY}")
         if name and Path(name).is_dir():
-            raise UserError(f"out={name} is a folder; name a file")
+            raise UserError(f"{name} cannot be written: it is a folder; name a file")
         return name or ""
 
     def page(self, folder: Path) -> Path:
