@@ -213,3 +213,23 @@ def test_the_grain_of_the_clock_does_not_choose_a_method() -> None:
     measured = entries.assign(train_seconds=[0.5, 2.0, 3.0, 0.1])
     best = advice.choice(measured, Needs(), resolution=0.1)
     assert best is not None and best["method"] == "fast"  # about as good, in a quarter of the time
+
+
+@pytest.mark.parametrize("command", ["run", "train"])
+def test_rows_without_a_label_beside_the_label_that_they_would_get(
+    place: Workspace, command: str
+) -> None:
+    (place.path / "signs.svm").write_text("1 1:1\n-1 2:1\n 3:1\n" * 10)
+    prefix = "dataset.protocol" if command == "run" else "protocol"
+    done = call(place, command, "signs.svm", f"{prefix}.unlabelled=class")
+    assert "calls rows without a label -1, which is a label of the file" in done.err, done.text
+    assert done.code == 2
+
+
+def test_a_label_that_a_row_has_twice_counts_once(tmp_path: Path) -> None:
+    paths = [tmp_path / "once.svm", tmp_path / "twice.svm"]
+    for path, labels in zip(paths, ("b,a", "b,a,b"), strict=True):
+        path.write_text(f"{labels} 1:1\na 2:1\n")
+    once, twice = (labelled_rows.read([path], "utf-8", None)[0] for path in paths)
+    assert once.labels.tolist() == twice.labels.tolist() == [1, 0, 0]
+    assert once.label_start.tolist() == twice.label_start.tolist() == [0, 2, 3]

@@ -26,7 +26,10 @@ PAPERS = {  # what each measures on EURLex, cut short; and a printed result that
         ("grid=table2_code,table3_code", "method=umax,implicit", "method.lr=0.1"),
         ("Eurlex", "U-max", "relative_final_train_log_loss"),
     ),
-    "ar": (("grid=table3_large", "method=ove,ar_softmax"), ("EURLex-4K", "A&R softmax", "test_accuracy")),
+    "ar": (
+        ("grid=table3_large", "method=ove,ar_softmax"),
+        ("EURLex-4K", "A&R softmax", "test_accuracy"),
+    ),
     "adv": (
         ("grid=table1,appendix_a2,appendix_a2_text", "method=softmax", "method.lr=1"),
         ("EURLex-4K", "full softmax", "test_accuracy"),

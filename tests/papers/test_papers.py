@@ -146,7 +146,7 @@ def test_rows_of_other_code_run_again_and_say_why(
     assert place.launch(plan="true") == 0
     text = capsys.readouterr().out
     assert "of them stale)" in text and "cells stale: changed: training" in text
-    assert code_table.stale(*_runs(place)).endswith("rows: changed: training.")
+    assert code_table.stale(*_runs(place)).endswith("cells stale: changed: training.")
     assert place.launch() == 0
     assert records(place) == code and code_table.stale(*_runs(place)) == ""
 
@@ -366,5 +366,5 @@ def _same_numbers(one: Place, other: Place) -> None:
 
 def test_rows_without_a_record_of_their_code_are_stale() -> None:
     rows = pd.DataFrame({"status": ["done", "done", "skipped"], "code": [np.nan, np.nan, "x"]})
-    assert code_table.stale(rows, {}).endswith("2 rows: its code was not recorded.")
-    assert "2 rows" in code_table.stale(rows[["status"]], {})
+    assert code_table.stale(rows, {}).startswith("2 cells stale: its code was not recorded.")
+    assert "2 cells" in code_table.stale(rows[["status"]], {})

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import is_dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,14 +18,19 @@ from plugin_examples import GCE
 from workspace import SMALL, Workspace
 from xcbench import papers
 from xcbench.committed.results_cache import ResultsCache
-from xcbench.config.settings import Evaluation
-from xcbench.data import cache, external, prepare
-from xcbench.data.settings import DatasetSettings
+from xcbench.config.settings import Budget, Evaluation
+from xcbench.core.dataset import Dataset, Split
+from xcbench.data import cache, external, labelled_rows, prepare
+from xcbench.data.settings import DatasetSettings, Protocol
 from xcbench.methods import registry
+from xcbench.methods.method import Method
+from xcbench.options import Options, declared, default_of
 from xcbench.plan import code, fingerprint
 from xcbench.plan.code import Change, Code
 from xcbench.plan.fingerprint import Case
 from xcbench.system import sealed, sources
+from xcbench.train import evaluator, training
+from xcbench.train.course import Course
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -56,8 +62,6 @@ def same(old: str, new: str) -> bool:
         ("  # each", ""),
         ('"""Of a circle."""', '"""Its area."""'),
         ('"""A module."""', ""),
-        ("whole", "total"),
-        ("number", "_"),
         ("range(times)", "range(\n        times,\n    )"),
         ("radius: float", "radius"),
         (" -> float", ""),
@@ -86,14 +90,37 @@ def test_what_may_change_a_result_changes_the_digest(old: str, new: str) -> None
     assert not same(old, new)
 
 
-def test_names_of_two_variables_exchanged_are_another_program() -> None:
-    one, other = (
-        "def f(a):\n x = a\n y = 2\n return x - y",
-        "def f(a):\n x = a\n y = 2\n return y - x",
-    )
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("from a import f\nfrom b import f", "from b import f\nfrom a import f"),
+        ("from a import *\nfrom b import f", "from b import f\nfrom a import *"),
+        (
+            "try:\n import a as m\nexcept ImportError:\n import b as m",
+            "try:\n import b as m\nexcept ImportError:\n import a as m",
+        ),
+        (
+            "if TYPE_CHECKING:\n x = 1\nelse:\n x = 2",
+            "if TYPE_CHECKING:\n x = 1\nelse:\n x = 3",
+        ),
+        ("if not TYPE_CHECKING:\n x = 1", "if not TYPE_CHECKING:\n x = 2"),
+        (  # the last name is the module's, not the inner function's
+            "def f():\n def g():\n  K = 1\n  return K\n return g() * K",
+            "def f():\n def g():\n  L = 1\n  return L\n return g() * L",
+        ),
+        ("def f(r):\n a = [K for K in r]\n return K", "def f(r):\n a = [L for L in r]\n return L"),
+    ],
+)
+def test_programs_that_differ_in_a_name_alone(one: str, other: str) -> None:
     assert sources.text_digest(one) != sources.text_digest(other)
-    swapped = one.replace("x", "z").replace("y", "x").replace("z", "y")
-    assert sources.text_digest(one) == sources.text_digest(swapped)
+
+
+def test_what_is_there_for_type_checkers_changes_no_digest() -> None:
+    one, other = (
+        f"from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n import {name}\nx = 1"
+        for name in "ab"
+    )
+    assert sources.text_digest(one) == sources.text_digest(other)
 
 
 def test_a_digest_covers_what_is_imported_and_nothing_for_type_checkers() -> None:
@@ -114,6 +141,20 @@ def test_a_digest_of_somebodys_module_covers_the_modules_beside_it(
     assert {*sources.closure("theirs_a")} == {"theirs_a", "theirs_b"}
 
 
+def test_a_digest_of_an_installed_package_covers_its_modules_and_no_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = tmp_path / "site-packages"
+    for package in ("their_method", "their_library"):
+        (installed / package).mkdir(parents=True)
+        (installed / package / "__init__.py").write_text("")
+        (installed / package / "part.py").write_text("LIMIT = 1\n")
+    lines = "from their_method.part import LIMIT\nfrom their_library import part\n"
+    (installed / "their_method" / "top.py").write_text(lines)
+    monkeypatch.syspath_prepend(installed)
+    assert {*sources.closure("their_method.top")} == {"their_method.top", "their_method.part"}
+
+
 # ---------------------------------------------------------------- fingerprints
 def dataset(name: str) -> DatasetSettings:
     entry = OmegaConf.to_container(OmegaConf.load(external.catalogue()[name]))
@@ -124,10 +165,17 @@ def dataset(name: str) -> DatasetSettings:
     return settings
 
 
-def case(method: str, name: str = "bibtex", **options: object) -> Case:
+def case(
+    method: str,
+    data: str | DatasetSettings = "bibtex",
+    evaluation: Evaluation | None = None,
+    budget: Budget | None = None,
+    **options: object,
+) -> Case:
     settings = registry.builtin()[method].schema(name=method, **options)
-    data = dataset(name)
-    return Case.of(data, False, method, settings, Evaluation(), dtype="float32", engine="numpy")
+    data = dataset(data) if isinstance(data, str) else data
+    conditions = evaluation or Evaluation(), budget or Budget()
+    return Case.of(data, False, method, settings, *conditions, dtype="float32", engine="numpy")
 
 
 def test_every_dataset_of_the_catalogue_has_a_sample() -> None:
@@ -157,6 +205,61 @@ def test_rate_and_penalty_are_no_part_of_a_case_but_that_there_is_one_is() -> No
     assert case("umax", lr=0.3) == case("umax", lr=0.1)
     assert case("umax", l2=1e-3) == case("umax", l2=2.0) != case("umax")
     assert case("umax", negatives=5) != case("umax", negatives=4)
+
+
+HELD_OUT = {"validation": 0.25, "validation_from": "train"}
+CASES = {  # of code that acts with these settings alone
+    "patience": {"evaluation": Evaluation(**HELD_OUT), "budget": Budget(patience=3, gain=0.01)},
+    "share": {"budget": Budget(share=0.1)},
+    "ratio": {"budget": Budget(ratio=1.5)},
+    "costs": {"evaluation": Evaluation(costs=True)},
+    "rows": {"evaluation": Evaluation(rows=20_000)},
+    "curve_rows": {"evaluation": Evaluation(curve_rows=2_000)},
+    "every": {"evaluation": Evaluation(every=50)},
+    "features": {"data": DatasetSettings(name="mine", reader="own", train="x", features=2**20)},
+}
+
+
+@pytest.mark.parametrize(
+    ("part", "owner", "name", "new"),
+    [
+        ("patience", Course, "_wait", lambda self, measured, patience: None),
+        ("share", Dataset, "first", lambda self, share: self),
+        ("ratio", training, "checkpoints", lambda budget, passes: [passes]),
+        ("costs", evaluator, "costs", lambda model, split: {"model_mib": 2.0, "nonzeros": 1.0}),
+        ("rows", Split, "sample", lambda self, size: self),
+        ("curve_rows", Split, "sample", lambda self, size: self),
+        ("every", Course, "record", lambda self, measured, seconds=0.0: None),
+        ("features", labelled_rows, "hashed", lambda X, places: X[:, :places]),
+    ],
+)
+def test_a_change_of_code_that_few_settings_reach_is_seen(
+    part: str, owner: object, name: str, new: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = case("ove", **CASES[part])  # type: ignore[arg-type]
+    numbers = fingerprint.numbers(settings)
+    assert fingerprint.numbers(settings) == numbers
+    monkeypatch.setattr(owner, name, new)  # type: ignore[arg-type]
+    assert fingerprint.differences(numbers, fingerprint.numbers(settings))
+
+
+def test_a_step_ten_times_as_large_is_another_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = fingerprint.numbers(case("ove"))
+    built = training.built
+
+    def faster(method: Method, settings: Options, *others: Any) -> tuple[Any, Any]:
+        return built(method, replace(settings, lr=10 * settings.lr), *others)
+
+    monkeypatch.setattr(training, "built", faster)
+    assert fingerprint.differences(numbers, fingerprint.numbers(case("ove"))) == ["rate"]
+
+
+@pytest.mark.parametrize("init", ["normal", "glorot"])
+def test_rounding_moves_nothing_where_the_start_is_drawn(init: str) -> None:
+    """Another order of the features would give them other starts."""
+    its = case("ar_softmax", init=init)
+    noisy = fingerprint.numbers(its, noise=1)
+    assert fingerprint.differences(fingerprint.numbers(its), noisy) == []
 
 
 def test_differences_are_beyond_rounding() -> None:
@@ -218,7 +321,7 @@ def test_of_a_library_that_ends_at_an_optimum_the_end_counts() -> None:
 
 
 def test_what_rounding_alone_moves_is_not_taken_for_changed_code() -> None:
-    """The tree's splits of these rows are ties: another order of the features decides them."""
+    """The tree's splits of these rows are ties, which noise decides."""
     record = code.today(case("negative_sampling"))
     other = fingerprint.numbers(record.case, noise=99)
     assert record.numbers is not None and fingerprint.differences(record.numbers, other)
@@ -233,6 +336,29 @@ def test_code_that_cannot_run_here_is_not_taken_for_changed() -> None:
     elsewhere = replace(record, case=replace(record.case, method="shared.evil.method"))
     change = code.change(elsewhere)
     assert not change and change.unchecked == "method shared.evil.method is not installed"
+
+
+def test_a_record_of_another_method_of_the_same_name_tells_nothing() -> None:
+    record = code.today(case("ove"))
+    assert not code.change(record, "ove")
+    assert code.change(record, "mine.method").reason == "its code changed"
+
+
+def test_first_defaults_stay() -> None:
+    """Identities leave out an option at its first default: whoever has another one must differ.
+
+    A new default needs ``former=`` in its option; a new option, a line here.
+    """
+    schemas = {"budget": Budget, "evaluation": Evaluation, "protocol": Protocol}
+    schemas |= {f"method.{name}": method.schema for name, method in registry.builtin().items()}
+    today = {
+        f"{name}.{option}": str(entry.metadata.get("former", default_of(entry)))
+        for name, schema in schemas.items()
+        for option, entry in declared(schema)
+        if not is_dataclass(default_of(entry))
+    }
+    first = json.loads((Path(__file__).parent / "first_defaults.json").read_bytes())
+    assert today == first
 
 
 # ---------------------------------------------------------------- cells
@@ -322,6 +448,22 @@ def test_the_code_of_a_plugin_is_part_of_its_cells(workspace: Workspace) -> None
     assert path.read_text("utf-8") != GCE
     done = workspace.run_fresh(*words)
     assert "there already" not in done.out and "1 done" in done.out
+
+
+def test_a_formula_is_compiled_again_when_another_file_changes(workspace: Workspace) -> None:
+    """Numba looks at the file of a formula alone."""
+    strength = workspace.path / "strength.py"
+    text = GCE.replace("import numpy as np", "import numpy as np\n\nfrom strength import STRENGTH")
+    text = text.replace("(1 - power) / q, power", "STRENGTH * (1 - power) / q, STRENGTH * power")
+    (workspace.path / "gce.py").write_text(text, "utf-8")
+    words = ("dataset=digits", "method=gce.method", "engine=numba", "force=true", *SMALL)
+    losses = []
+    for number in (1.0, 1.0, 3.0):
+        strength.write_text(f"STRENGTH = {number}\n", "utf-8")
+        done = workspace.run_fresh(*words)
+        assert done.code == 0, done.text
+        losses.append(workspace.frame()["train_log_loss"].iloc[0])
+    assert losses[0] == losses[1] != losses[2]
 
 
 def test_a_changed_protocol_prepares_rows_again(

@@ -19,7 +19,6 @@ from xcbench import estimators, model_files, options
 from xcbench.cli.command import Request, number
 from xcbench.core.dataset import Raw, Rows, Split
 from xcbench.data import labelled_lines, labelled_rows, protocol
-from xcbench.data.inputs import UNLABELLED
 from xcbench.data.labelled_lines import ENCODING
 from xcbench.data.settings import Protocol
 from xcbench.errors import UserError
@@ -62,11 +61,6 @@ def train(request: Request) -> int:
     started = time.perf_counter()
     try:
         rows, inputs = protocol.training(raw, chosen)
-        if len(np.unique(inputs.labels)) < len(inputs.labels):
-            raise UserError(
-                f"protocol.unlabelled={chosen.unlabelled} calls rows without a label "
-                f"{UNLABELLED}, which is a label of the file; name that otherwise"
-            )
         inputs = replace(inputs, hashed=int(bool(features)))
         method_options = {name.removeprefix("method."): value for name, value in settings.items()}
         defaults = {"random_state": 0, "reduction": "pick_all", "verbose": sys.stderr.isatty()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -12,8 +11,8 @@ import pandas as pd
 from xcbench.errors import UserError, one_line
 from xcbench.plan import code
 from xcbench.plan.code import Code
+from xcbench.plan.stored import sentences
 from xcbench.store.cell import FINAL, Cell
-from xcbench.units import count
 
 Codes = Mapping[str, Code]  # by `Code.name`, which the column `COLUMN` of the rows has
 COLUMN = "code"
@@ -58,12 +57,8 @@ def renewed(codes: Codes) -> dict[str, Code]:
 
 
 def stale(rows: pd.DataFrame, codes: Codes) -> str:
-    """A sentence on rows whose code has changed since they were measured; empty without any."""
+    """Sentences on rows whose code has changed since they were measured; empty without any."""
     names = rows.loc[rows["status"].isin(FINAL)].reindex(columns=[COLUMN])[COLUMN]
     names = names.astype(object).fillna("")
     changes = {name: code.change(codes.get(name)) for name in names.unique()}
-    reasons = Counter(changes[name].reason for name in names if changes[name])
-    if not reasons:
-        return ""
-    parts = "; ".join(f"{count(number, 'row')}: {why}" for why, number in reasons.items())
-    return f"Stale, measured by other code than today's: {parts}."
+    return "".join(f"{it}. " for it in sentences(map(changes.__getitem__, names))).rstrip()

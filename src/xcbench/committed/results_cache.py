@@ -155,18 +155,18 @@ class ResultsCache:
             candidate = replace(settings, method=replace(settings.method, lr=lr))
             digest = row["dataset_digest"] if absent else cell.dataset_digest
             if row["cell"] == identity.identity(candidate, cell.dataset, digest, row["engine"]):
-                change = self._change(row)
+                change = self._change(row, job.method)
                 self.changes[cell.cell] = change
                 return None if change else str(row["cell"])
         return None
 
-    def _change(self, row: Content) -> Change:
+    def _change(self, row: Content, method: str) -> Change:
         """What became of the code of a row; of one that ran nothing, none is asked."""
         if row["status"] == "skipped":
             return Change()
         name = row[code_table.COLUMN]
         if name not in self.by_code:
-            self.by_code[name] = code.change(self.codes.get(name))
+            self.by_code[name] = code.change(self.codes.get(name), method)
         return self.by_code[name]
 
     @cached_property

@@ -18,7 +18,7 @@ from xcbench import plugins
 from xcbench.core import statistics
 from xcbench.core.dataset import Dataset, Info, Raw
 from xcbench.data import cache, external, files, inputs, protocol, verify
-from xcbench.data.code import MAKERS, Stamp, maker_of, modules
+from xcbench.data.code import MAKERS, Stamp, maker_of, modules, reading
 from xcbench.data.external import External
 from xcbench.data.readers import READERS, ROLES
 from xcbench.data.settings import DatasetSettings as Settings
@@ -178,7 +178,7 @@ def _check_settings(settings: Settings) -> None:
         )
     if settings.reader == "own":
         _check_files(settings)
-    elif settings.train or settings.test or _reading(settings):
+    elif settings.train or settings.test or reading(settings):
         raise UserError(
             "dataset.train, dataset.test, dataset.encoding and dataset.features are of files of "
             "your own; add dataset=file"
@@ -282,16 +282,10 @@ def _real(settings: Settings, paths: dict[str, Path], cache_dir: Path) -> _Sourc
 
 def _external(settings: Settings) -> dict[str, object]:
     """Name and version of a dataset from outside, wherever it was found; or how files are read."""
-    if reading := _reading(settings):
-        return reading
+    if how := reading(settings):
+        return how
     plugin = external.external(settings)
     return {"reader": plugin.thing.name, "version": plugin.thing.version} if plugin else {}
-
-
-def _reading(settings: Settings) -> dict[str, object]:
-    """How files of the user's own are read, as far as it is not the default."""
-    how = changed(settings)
-    return {name: how[name] for name in ("encoding", "features") if name in how}
 
 
 def _twin(settings: Settings) -> _Source:

@@ -17,7 +17,7 @@ from xcbench.data import blobs, categories, samples, synthetic
 from xcbench.data.readers import READERS
 from xcbench.data.settings import DatasetSettings
 from xcbench.errors import UserError
-from xcbench.options import Content, Options
+from xcbench.options import Content, Options, changed
 from xcbench.system import sources
 
 # Readers that make their rows; the settings of each have its name in `DatasetSettings`.
@@ -59,6 +59,12 @@ def modules(reader: str, twin: bool) -> tuple[str, ...]:
     if reader in READERS:
         return *COMMON, READERS[reader].__module__
     return *COMMON, plugins.module("dataset", reader)
+
+
+def reading(settings: DatasetSettings) -> Content:
+    """How files of the user's own are read, as far as it is not the default."""
+    how = changed(settings)
+    return {name: how[name] for name in ("encoding", "features") if name in how}
 
 
 def maker_of(settings: DatasetSettings, twin: bool) -> tuple[str, Options] | None:

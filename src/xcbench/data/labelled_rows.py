@@ -107,8 +107,10 @@ class _File:
         largest, line = -1, 1
         for block in blocks(path, encoding):
             parts.append(block.X)
-            counts.extend(map(len, block.labels))
-            codes.extend(code(label) for labels in block.labels for label in labels)
+            for labels in block.labels:
+                distinct = dict.fromkeys(map(code, labels))  # a label of a row may come twice
+                codes.extend(distinct)
+                counts.append(len(distinct))
             if block.X.indices.max(initial=-1) > largest:
                 place = int(block.X.indices.argmax())
                 largest = int(block.X.indices[place])

@@ -51,8 +51,8 @@ def problem(
     Raises
     ------
     UserError
-        If the training rows have fewer than two classes, no test row remains, or scaled features
-        overflow.
+        If the training rows have fewer than two classes, no test row remains, scaled features
+        overflow, or a label is that of rows without any.
     """
     if protocol.label == "each" and protocol.other_labels == "drop":
         raise UserError(
@@ -75,6 +75,12 @@ def problem(
     X_test, second = _one_label(test, protocol.label, *rank)
     seen = np.concatenate([first, second]) if protocol.classes == "train_and_test" else first
     classes = np.arange(train.n_labels) if protocol.classes == "declared" else np.unique(seen)
+    called = _names(classes, names, n_labels)
+    if len(np.unique(called)) < len(called):
+        raise UserError(
+            f"dataset.protocol.unlabelled={protocol.unlabelled} calls rows without a label "
+            f"{UNLABELLED}, which is a label of the file; name that otherwise"
+        )
     usable = np.isin(second, classes)
     if len(np.unique(first)) < 2:
         raise UserError(
@@ -105,7 +111,7 @@ def problem(
     return (
         Split(X_train, np.searchsorted(classes, first), sets[0]),
         Split(X_test, np.searchsorted(classes, second), sets[1]),
-        Inputs(base, width, factors, axes, _names(classes, names, n_labels), centre),
+        Inputs(base, width, factors, axes, called, centre),
         offered - len(second),
     )
 

@@ -149,9 +149,10 @@ class SampledSoftmaxClassifier(LinearClassifier):
     def _rule(self, rows: int) -> EarlyStopping | None:
         """Rule by which training ends; "auto" has one where it may be needed."""
         rule = self.early_stopping
+        if rule is None:
+            return None
         if isinstance(rule, EarlyStopping):
             rule.check()
-        if rule is None or isinstance(rule, EarlyStopping):
             return rule
         if rule != AUTO:
             raise ValueError(f"early_stopping={rule!r} must be an EarlyStopping, 'auto' or None")

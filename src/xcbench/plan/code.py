@@ -7,6 +7,7 @@ Where it differs, the fingerprint of behaviour decides (`xcbench.plan.fingerprin
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 from collections.abc import Sequence
 from contextlib import suppress
@@ -17,6 +18,7 @@ from pathlib import Path
 from xcbench import plugins
 from xcbench.core import engines, samplers
 from xcbench.data import code as data_code
+from xcbench.data import samples
 from xcbench.methods import registry
 from xcbench.methods.method import stochastic
 from xcbench.methods.options import AUTO, MethodOptions, SampledOptions
@@ -134,7 +136,8 @@ def today(case: Case, source: str = "") -> Code:
     """
     source = source or digest(case)
     folder = private.folder(KEPT)
-    path = folder / f"{_hash({'case': asdict(case), 'digest': source})}.json" if folder else None
+    of = {"case": asdict(case), "digest": source, "form": _form()}
+    path = folder / f"{_hash(of)}.json" if folder else None
     if path and (kept := _kept(path)):
         return kept
     try:
@@ -148,6 +151,12 @@ def today(case: Case, source: str = "") -> Code:
     return record
 
 
+@cache
+def _form() -> list[str]:
+    """Digests of the code that takes fingerprints."""
+    return [sources.text_digest(inspect.getsource(it)) for it in (fingerprint, samples)]
+
+
 def _kept(path: Path) -> Code | None:
     try:
         return Code.of(json.loads(path.read_bytes()))
@@ -155,10 +164,18 @@ def _kept(path: Path) -> Code | None:
         return None
 
 
-def change(record: Code | None) -> Change:
-    """What of the code of a record differs from today's."""
+def change(record: Code | None, method: str = "") -> Change:
+    """What of the code of a record differs from today's.
+
+    Parameters
+    ----------
+    method : reference of the method that is asked for; that of the record by default. Two plugins
+        may have one name.
+    """
     if record is None:
         return Change((UNKNOWN,))
+    if method and method != record.case.method:
+        return Change((ANY,))
     if record.digest == digest(record.case):
         return Change()
     if reason := _impossible(record.case):

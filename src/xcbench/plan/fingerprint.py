@@ -1,16 +1,16 @@
 """Fingerprint of behaviour: what today's code computes on a small fixed problem.
 
-A cell's own method, protocol, evaluation, engine and precision run for two passes over a sample
+A cell's own method, protocol, evaluation, engine and precision run for four passes over a sample
 (`xcbench.data.samples`), and the numbers of each column are kept. Rate and penalty are the same for
-all cells that differ in these alone. Numbers are compared, not hashed, so that a sum in another
-order changes nothing.
+all cells that differ in these alone, and limits are small enough to act on few rows. Numbers are
+compared, not hashed, so that a sum in another order changes nothing.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -36,13 +36,16 @@ Numbers = dict[str, list[float]]
 RATES = (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5)
 LARGEST = 2.0  # a larger weight: the rate is too high to tell formulas apart
 L2 = 0.1
-BUDGET = Budget(epochs=2.0, checkpoints=2)
-DATA, WEIGHTS, LANES, TRIALS = "data", "weights", "lanes", "trials"  # beside the columns of a curve
-CLOCK = "train_seconds"
+BUDGET = Budget(epochs=4.0, checkpoints=4)
+# What limits of a cell become, where it has them.
+OF_BUDGET: Content = {"ratio": 2.0, "share": 0.5, "patience": 1, "gain": 0.5}
+OF_EVALUATION = {"rows": 30, "train_rows": 20, "curve_rows": 10, "every": 2}
+DATA, RATE, WEIGHTS, LANES, TRIALS = "data", "rate", "weights", "lanes", "trials"  # besides a curve
+MACHINE = {"train_seconds", "predict_seconds", "peak_mib", "train_mib"}  # columns of a computer
 METRICS = ("train_", "test_", "validation_")
 PATH = {"iteration", "epoch", "observations", "largest_gradient"}  # of a library to its optimum
 DIGITS = 7
-ROUNDING = 1e-6  # relative, of sums in float32
+ROUNDING = 1e-6  # relative, of sums in float32; in any order
 
 
 @dataclass(frozen=True)
@@ -51,12 +54,13 @@ class Case:
 
     Attributes
     ----------
-    dataset : reader, protocol without its seed, and settings of a maker; options at their first
-        defaults are left out, here and below.
+    dataset : reader, how it reads, protocol without its seed, and settings of a maker; options at
+        their first defaults are left out, here and below.
     twin : whether the rows are those of the dataset's twin.
     method : reference of the method.
     options : of the method, without its rate; but with ``auto``.
     lockstep : whether cells like it train in lockstep.
+    budget : where checkpoints are, which rows train, and what ends training early.
     """
 
     dataset: Content
@@ -67,6 +71,7 @@ class Case:
     dtype: str
     engine: str
     lockstep: bool = False
+    budget: Content = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -76,18 +81,28 @@ class Case:
         method: str,
         options: MethodOptions,
         evaluation: Evaluation,
+        budget: Budget,
         **others: Any,
     ) -> Case:
         """Case of the settings of a cell."""
         protocol = changed(replace(dataset.protocol, split_seed=0))
-        kept = {"reader": dataset.reader, "protocol": protocol}
+        kept = {"reader": dataset.reader, "protocol": protocol, **code.reading(dataset)}
         maker = code.maker_of(dataset, twin)
         if maker:
             kept[maker[0]] = asdict(maker[1]) | {"seed": 0}
         l2 = L2 if options.l2 or not stochastic(options) else 0.0
         lr = AUTO if options.lr == AUTO else None
         same = {"name": options.name, **changed(replace(options, lr=lr, l2=l2))}
-        return cls(kept, twin, method, same, changed(evaluation), **others)
+        measured = _small(evaluation, OF_EVALUATION)
+        return cls(
+            kept,
+            twin,
+            method,
+            same,
+            changed(evaluation) | measured,
+            budget=_small(budget, OF_BUDGET),
+            **others,
+        )
 
 
 def numbers(case: Case, noise: int | None = None) -> Numbers:
@@ -97,8 +112,8 @@ def numbers(case: Case, noise: int | None = None) -> Numbers:
 
     Parameters
     ----------
-    noise : seed of another order of the features, and of relative noise as large as `ROUNDING`.
-        What they move, such as a tie of a tree, tells processors apart rather than code.
+    noise : seed of relative noise in the features, as large as `ROUNDING`. What it moves, such as a
+        tie of a tree, tells processors apart rather than code.
 
     Raises
     ------
@@ -113,30 +128,30 @@ def numbers(case: Case, noise: int | None = None) -> Numbers:
         sample = code.sample(settings, case.twin)
         by_column = {DATA: samples.numbers(sample)}
         if registry.find(case.method).thing.seeded:
-            order = np.arange(sample.info.features)
             if noise is not None:
-                sample, order = _noisy(sample, np.random.default_rng(noise))
-            by_column |= _of_training(case, sample, order)
+                sample = _noisy(sample, np.random.default_rng(noise))
+            by_column |= _of_training(case, sample)
     return {
         name: [float(f"{value:.{DIGITS}g}") for value in values]
         for name, values in by_column.items()
     }
 
 
-def _noisy(sample: Dataset, rng: np.random.Generator) -> tuple[Dataset, np.ndarray]:
-    """The sample with features in another order and noise, and the place of each feature in it."""
-    order = rng.permutation(sample.info.features)
+def _small(settings: Options, limits: Content) -> Content:
+    """Limits of the settings, where they have them."""
+    return {name: limits[name] for name in changed(settings) if name in limits}
+
+
+def _noisy(sample: Dataset, rng: np.random.Generator) -> Dataset:
+    """The sample with noise in its features."""
 
     def noisy(split: Split) -> Split:
-        X: Any = split.X[:, order]
+        X = split.X.copy()
         values = X if isinstance(X, np.ndarray) else X.data
         values *= 1.0 + ROUNDING * rng.standard_normal(values.shape)
-        if not isinstance(X, np.ndarray):
-            X.sort_indices()
         return replace(split, X=X)
 
-    train, test = noisy(sample.train), noisy(sample.test)
-    return replace(sample, train=train, test=test), np.argsort(order)
+    return replace(sample, train=noisy(sample.train), test=noisy(sample.test))
 
 
 def differences(old: Numbers, new: Numbers, optimum: bool = False) -> list[str]:
@@ -180,45 +195,40 @@ def _read(settings: Options, values: Content) -> Options:
     return sealed.record(type(settings), over(asdict(settings), values))
 
 
-def _of_training(case: Case, sample: Dataset, order: np.ndarray) -> Numbers:
-    """Numbers of training; ``order`` puts the features of the weights back."""
+def _of_training(case: Case, sample: Dataset) -> Numbers:
     method = registry.find(case.method).thing
     settings = options(case)
     if isinstance(settings, SampledOptions):
         settings.negatives = min(settings.negatives, sample.info.classes - 1)
+    budget: Budget = _read(BUDGET, case.budget)
     evaluation: Evaluation = _read(Evaluation(), case.evaluation)
-    most = min(evaluation.top_k, sample.info.classes)
-    evaluation = replace(evaluation, costs=False, every=1, top_k=most)
+    evaluation = replace(evaluation, top_k=min(evaluation.top_k, sample.info.classes))
     if evaluation.validation and evaluation.validation_from == "train":
         sample = sample.held_out(evaluation.validation, 0)
     rate: float | None = None
     for rate in RATES if method.has_rate(settings) else (None,):
         lane = _lane(case, method, replace(settings, lr=rate), sample)
-        (trace,) = training.run([lane], sample, 0, BUDGET, evaluation)
+        (trace,) = training.run([lane], sample, 0, budget, evaluation)
         weights = lane.model.weights()
         if trace.status == "done" and _moderate(weights, settings):
             break
-    weights = {
-        name: array[:, order] if array.ndim == 2 and array.shape[1] == len(order) else array
-        for name, array in weights.items()
-    }
-    columns = _columns(trace.curve)
+    columns = _columns(trace.curve) | {RATE: [rate] if rate else []}
     if settings.lr == AUTO:
-        of = method, settings, sample.info, sample, case.engine, case.dtype
-        columns[TRIALS] = [*search(*of, seed=0, budget=BUDGET).losses]
+        of = method, settings, sample.info, sample.first(budget.share), case.engine, case.dtype
+        columns[TRIALS] = [*search(*of, seed=0, budget=budget).losses]
     columns[WEIGHTS] = [n for name in sorted(weights) for n in samples.projections(weights[name])]
     if case.lockstep and rate:
         lanes = [
             _lane(case, method, replace(settings, lr=rate / 2**number), sample)
             for number in range(lockstep.FEWEST)
         ]
-        columns[LANES] = _of_lockstep(lanes, sample, evaluation)
+        columns[LANES] = _of_lockstep(lanes, sample, budget, evaluation)
     return columns
 
 
 def _lane(case: Case, method: Method, settings: Options, sample: Dataset) -> Lane:
-    info = sample.info
-    built = training.built(method, settings, info, info, case.engine, case.dtype)
+    trained = sample.first(case.budget.get("share", 1.0)).info
+    built = training.built(method, settings, sample.info, trained, case.engine, case.dtype)
     return Lane(*built, settings.l2)
 
 
@@ -233,19 +243,21 @@ def _moderate(weights: dict[str, np.ndarray], settings: Options) -> bool:
 
 
 def _columns(curve: pd.DataFrame) -> Numbers:
-    """Numbers of every column but the clock."""
+    """Numbers of every column, but of those that tell machines apart."""
     return {
         str(name): [float(value) for value in column if np.isfinite(value)]
         for name, column in curve.items()
-        if name != CLOCK and pd.api.types.is_numeric_dtype(column)
+        if name not in MACHINE and pd.api.types.is_numeric_dtype(column)
     }
 
 
-def _of_lockstep(lanes: Sequence[Lane], sample: Dataset, evaluation: Evaluation) -> list[float]:
+def _of_lockstep(
+    lanes: Sequence[Lane], sample: Dataset, budget: Budget, evaluation: Evaluation
+) -> list[float]:
     """Last numbers of every lane; none where these rows do not train in lockstep."""
     solvers, models = [lane.solver for lane in lanes], [lane.model for lane in lanes]
-    if not lockstep.possible(solvers, models, sample):
+    if not lockstep.possible(solvers, models, sample.first(budget.share)):
         return []
-    traces = training.run(lanes, sample, 0, BUDGET, evaluation)
+    traces = training.run(lanes, sample, 0, budget, evaluation)
     columns = [sorted(_columns(trace.curve).items()) for trace in traces]
     return [values[-1] for lane in columns for _, values in lane if values]

@@ -85,6 +85,7 @@ def case(job: Job) -> Case:
         job.method,
         settings.method,
         settings.evaluation,
+        settings.budget,
         dtype=settings.dtype,
         engine=job.cell.engine,
         lockstep=job.lockstep is not None,

@@ -58,7 +58,7 @@ def _stored(runs_dir: Path, job: Job, cell: Cell) -> Stored:
     if cell.status not in FINAL:
         return Stored(cell.started, None, Change())
     record = Code.of(cell.code)
-    change = code.change(record)
+    change = code.change(record, job.method)
     holds = not change and not change.unchecked
     if record and holds and not job.settings.plan and record.digest != job.source:
         with suppress(UserError):  # of a folder that can only be read; it is compared again

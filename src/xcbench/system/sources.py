@@ -1,8 +1,9 @@
 """Digests of source code: what a module says, and what it imports.
 
-The digest of a module is the hash of its syntax tree without comments, docstrings, annotations and
-names of local variables, and with its imports in any order. So formatting changes nothing. A digest
-over several modules covers all modules of the same packages that they import.
+The digest of a module is the hash of its syntax tree without comments, docstrings and annotations,
+and with the imports at its top in any order. So formatting changes nothing. A digest over several
+modules covers all that they import from their own packages, and from what is not installed as a
+library.
 """
 
 from __future__ import annotations
@@ -11,21 +12,22 @@ import ast
 import hashlib
 import json
 import sys
-import sysconfig
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.util import find_spec, resolve_name
 from pathlib import Path
+from typing import TypeGuard
 
 from xcbench.system import durable, private
 
 ROOT = Path(__file__).parents[1]
 OURS = ROOT.name
 DIGITS = 12
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
+INSTALLED = {"site-packages", "dist-packages"}  # folders of libraries
+TYPE_CHECKING = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
 OMITTED = {"ctx", "kind", "type_comment", "annotation", "returns"}
 
 
@@ -44,14 +46,21 @@ def digest(*modules: str) -> str:
 def closure(*modules: str) -> dict[str, Path]:
     """Files by module: the modules given, and what they import."""
     reached: dict[str, Path] = {}
-    waiting = list(modules)
+    own, waiting = {_package(name) for name in (OURS, *modules)}, list(modules)
     while waiting:
         name = waiting.pop()
         path = _file(name)
-        if name not in reached and path is not None:
+        if name in reached or path is None:
+            continue
+        if _package(name) in own or not INSTALLED & set(path.parts):
             reached[name] = path
             waiting += _parsed(name)[1]
     return reached
+
+
+def _package(module: str) -> str:
+    """The outermost package of a module."""
+    return module.partition(".")[0]
 
 
 def text_digest(source: str | bytes) -> str:
@@ -120,14 +129,14 @@ def _parsed(module: str) -> tuple[str, list[str]]:
     assert path is not None
     tree = ast.parse(path.read_bytes())
     parsed = _tree_digest(tree), list(_imports(module, path, tree))
-    if module.partition(".")[0] == OURS:
+    if _package(module) == OURS:
         _modules[module] = parsed
     return parsed
 
 
 @cache
 def _file(module: str) -> Path | None:
-    """File of a module of ours or of a plugin; None for the standard library and libraries."""
+    """File of a module; None for the standard library, and for what is not written in Python."""
     top, _, rest = module.partition(".")
     folder = ROOT if top == OURS else _outside(top)
     if folder is None:
@@ -143,7 +152,7 @@ def _file(module: str) -> Path | None:
 
 @cache
 def _outside(top: str) -> Path | None:
-    """Folder of a package, or file of a module, of somebody's own; None for a library."""
+    """Folder of a package, or file of a module, of another origin."""
     if not top or top in sys.stdlib_module_names:
         return None
     try:
@@ -153,8 +162,7 @@ def _outside(top: str) -> Path | None:
     if spec is None or spec.origin is None:
         return None
     path = Path(spec.origin)
-    libraries = {Path(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib")}
-    if path.suffix != ".py" or any(path.is_relative_to(library) for library in libraries):
+    if path.suffix != ".py":
         return None
     return path.parent if path.name == "__init__.py" else path
 
@@ -175,81 +183,48 @@ def _imports(module: str, path: Path, tree: ast.Module) -> Iterator[str]:
 def _executed(node: ast.AST) -> Iterator[ast.AST]:
     """Nodes below one, without what is there for type checkers alone."""
     for child in ast.iter_child_nodes(node):
-        if not _for_type_checkers(child):
+        if _for_type_checkers(child):
+            yield from _executed(ast.Module(child.orelse, []))
+        else:
             yield child
             yield from _executed(child)
 
 
-def _for_type_checkers(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+def _for_type_checkers(node: object) -> TypeGuard[ast.If]:
+    """Whether only type checkers execute the body of a node."""
+    return isinstance(node, ast.If) and ast.unparse(node.test) in TYPE_CHECKING
 
 
 def _tree_digest(tree: ast.Module) -> str:
-    """Digest of a syntax tree: its imports in any order, then all else."""
-    imports = sorted(ast.dump(node) for node in _executed(tree) if isinstance(node, IMPORTS))
-    return _hash("\n".join([*imports, *_serialised(tree, None)]))
+    """Digest of a syntax tree: the imports at its top, then all else.
 
-
-def _serialised(node: object, names: dict[str, str] | None) -> Iterator[str]:
-    """A syntax tree as lines, without imports and what changes no result.
-
-    Parameters
-    ----------
-    names : of the local variables in the outermost function around; None outside of any.
+    Their order counts where one may hide another.
     """
+    imports = [node for node in tree.body if isinstance(node, IMPORTS)]
+    names = [alias.asname or alias.name for node in imports for alias in node.names]
+    lines = [ast.dump(node) for node in imports]
+    if len({*names}) == len(names) and "*" not in names:
+        lines.sort()
+    rest = [node for node in tree.body if not isinstance(node, IMPORTS)]
+    return _hash("\n".join([*lines, *_serialised(ast.Module(rest, []))]))
+
+
+def _serialised(node: object) -> Iterator[str]:
+    """A syntax tree as lines, without what changes no result."""
     if isinstance(node, list):
         yield "["
         for item in node:
-            yield from _serialised(item, names)
+            yield from _serialised(item)
         yield "]"
     elif not isinstance(node, ast.AST):
         yield f"{type(node).__name__} {node!r}"
-    elif not (isinstance(node, IMPORTS) or _for_type_checkers(node)):
-        if names is None and isinstance(node, FUNCTIONS):
-            names = _locals(node)
+    elif _for_type_checkers(node):
+        yield from _serialised(node.orelse)
+    else:
         documented = isinstance(node, DOCUMENTED) and ast.get_docstring(node, False) is not None
         yield type(node).__name__
         for name, value in ast.iter_fields(node):
             if name in OMITTED or value is None or value == []:
                 continue
-            if name == "body" and documented:
-                value = value[1:]
-            if names and name in ("id", "name"):
-                value = names.get(value, value)
             yield name
-            yield from _serialised(value, names)
-
-
-def _locals(function: ast.AST) -> dict[str, str]:
-    """Names that a function and those inside it assign, numbered in their order.
-
-    Parameters keep their names, which calls may use, and so do attributes of classes.
-    """
-    kept: set[str] = set()
-    for node in ast.walk(function):
-        if isinstance(node, ast.Global):
-            kept.update(node.names)
-        elif isinstance(node, ast.arg):
-            kept.add(node.arg)
-        elif isinstance(node, ast.ClassDef):
-            kept.update(_stored(node.body))
-        elif isinstance(node, IMPORTS):
-            kept.update(alias.asname or alias.name for alias in node.names)
-    assigned = dict.fromkeys(name for name in _stored(_executed(function)) if name not in kept)
-    return {name: f"local {number}" for number, name in enumerate(assigned)}
-
-
-def _stored(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Names that these nodes assign or define."""
-    for node in nodes:
-        match node:
-            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-                yield name
-            case ast.ExceptHandler(name=str(name)):
-                yield name
-            case ast.Assign(targets=targets):
-                yield from (target.id for target in targets if isinstance(target, ast.Name))
-            case ast.AnnAssign(target=ast.Name(id=name)):
-                yield name
-            case ast.Name(id=name, ctx=ast.Store()):
-                yield name
+            yield from _serialised(value[1:] if name == "body" and documented else value)

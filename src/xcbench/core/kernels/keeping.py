@@ -20,7 +20,7 @@ import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 from xcbench.errors import reason
-from xcbench.system import durable, private
+from xcbench.system import durable, private, sources
 
 SIZE = hashlib.sha256().digest_size
 
@@ -101,6 +101,8 @@ class Cache(FunctionCache):
     def __init__(self, function: Callable[..., object]) -> None:
         super().__init__(function)
         stamp = self._impl.locator.get_source_stamp()
+        if function.__module__.partition(".")[0] != sources.OURS:  # it may call other files
+            stamp = stamp, sources.digest(function.__module__)
         self._cache_file = Files(self._cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, sig: object, target_context: object) -> object:
