@@ -93,6 +93,25 @@ def test_the_best_evaluation_is_measured_on_all_rows(digits: Dataset) -> None:
     np.testing.assert_array_equal(lane.model.weights()["W"], kept["W"])
 
 
+def test_later_trees_of_a_forest_are_left_out_again(digits: Dataset) -> None:
+    """The errors of its best evaluation are those of the trees that it had, on all rows."""
+    method = registry.builtin()["fastxml"]
+    settings = method.schema(name="fastxml", trees=20)  # type: ignore[call-arg]
+    budget = Budget(epochs=1, checkpoints=20, patience=2)
+    sampled = replace(HELD_OUT, curve_rows=20)
+    stopped = 0
+    for seed in range(3):
+        built = training.built(method, settings, digits.info, digits.info, "numpy", "float64")
+        (trace,) = training.run([training.Lane(*built)], digits, seed, budget, sampled)
+        best = int(trace.curve["validation_error"].idxmin())
+        forest, curve = built[1], trace.curve
+        stopped += best < len(curve) - 1
+        assert len(forest.trees) == curve["iteration"][best]
+        _, test = digits.test.divided(HELD_OUT.validation)
+        assert curve["test_error"][best] == np.mean(forest.predict(test.X) != test.y)
+    assert stopped
+
+
 def test_what_a_library_holds_stays_as_it_is(digits: Dataset) -> None:
     course = _course(Budget(patience=9), digits)
     course.model.state = dict

@@ -146,7 +146,8 @@ class Evaluation:
     curve_rows: int = option(
         0,
         "at checkpoints before the last, at most so many rows of the training and the test part, "
-        "the same at each; validation rows stay; with budget.patience at all but the best one; "
+        "the same at each; validation rows stay; with budget.patience at all but the best one, "
+        "unless a library holds what it trained; "
         "0: as many as at the last",
         at_least=0,
     )

@@ -300,7 +300,7 @@ class LinearClassifier(Predictor):
         self.state_ = model.state()
         if isinstance(solver, Minibatch):
             self.state_ |= solver.sampler.state()
-        if not self.state_:
+        if not model.weights():
             name = self._name(len(self.classes_))
             raise ValueError(
                 f"method={name} has no weights of ours that could be kept; "

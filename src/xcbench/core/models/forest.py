@@ -122,6 +122,15 @@ class Forest(Model):
         """None: a forest is not saved."""
         return {}
 
+    def state(self) -> dict[str, np.ndarray]:
+        """Number of trees (1,)."""
+        return {"trees": np.array([len(self.trees)])}
+
+    def restore(self, state: dict[str, np.ndarray]) -> None:
+        """Keep the trees that there were; later ones grew behind them."""
+        (size,) = state["trees"]
+        del self.trees[size:]
+
 
 class ReRankedForest(Forest):
     """`Forest` re-ranked by the distance of a row to the mean of a class (Jain et al. 2016).
