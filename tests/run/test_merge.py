@@ -13,6 +13,7 @@ import pytest
 
 from made_cells import make
 from workspace import FINAL_METRICS, SMALL, NewWorkspace, Outcome, Workspace
+from xcbench.run import merging
 from xcbench.run.leases import Leases
 from xcbench.store import cells, grids
 from xcbench.store.cell import Cell
@@ -242,11 +243,25 @@ def test_a_cell_that_runs_here_is_left_alone(workspace: Workspace) -> None:
     assert list((workspace.path / "runs" / "claims").iterdir()) == []
 
 
+def test_a_cell_that_ends_here_before_it_is_claimed_stays(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs, take = workspace.path / "runs", Leases.take
+
+    def late(self: Leases, cell: str) -> object:
+        put(workspace, "runs", make(end=1.0))
+        return take(self, cell)
+
+    put(workspace, "other", make(end=1.5))
+    monkeypatch.setattr(Leases, "take", late)
+    (outcome,) = merging.bring_cells(workspace.path / "other", runs, merging.OURS, False)
+    assert (outcome.kind, outcome.brought) == (merging.DIFFERS, False)
+    assert list(workspace.frame()["train_log_loss"]) == [1.0]
+
+
 def test_a_cell_that_changes_while_it_is_copied_is_refused(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from xcbench.run import merging
-
     put(workspace, "other", make())
     whole = merging._copy
 

@@ -79,8 +79,9 @@ def bring_cells(other: Path, runs_dir: Path, keep: str, plan: bool) -> Iterator[
                 yield outcome
             elif leases.take(theirs.cell) is None:
                 yield Outcome(BUSY, outcome.what)
-            else:
-                yield _brought(where, runs_dir, outcome)
+            else:  # it may have ended here meanwhile
+                outcome = _outcome(cells.usable(runs_dir, theirs.cell), theirs, keep)
+                yield _brought(where, runs_dir, outcome) if outcome.brought else outcome
                 leases.release(theirs.cell)
     finally:
         leases.release_all()

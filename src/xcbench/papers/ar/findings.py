@@ -31,7 +31,8 @@ the text's settings do not reproduce are reproduced, and
 {say.verdicts("result", "close with")} are close. With the text's settings
 {say.verdicts("result", "reproduced") - say.verdicts("result", "reproduced with")} are
 reproduced and {say.verdicts("result", "close") - say.verdicts("result", "close with")} close.
-{say.verdicts("result", "deviates")} deviate, all within 3 % of the print:
+{say.verdicts("result", "deviates")} deviate, {say.deviating("within 3 %")} of them within 3 % of
+the print:
 {say.deviating("standard errors away")} by more than three standard errors, and
 {say.deviating(AS_NEAR)} as near to the printed number of another method.
 """,
