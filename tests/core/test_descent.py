@@ -211,6 +211,19 @@ def test_one_minibatch_written_out(small):
     np.testing.assert_allclose(result["b"], biases, rtol=1e-9, atol=1e-12)
 
 
+def test_one_sample_needs_no_code_of_its_own(small):
+    """A first look at the clock, or the end of a pass, leaves a single one in a minibatch."""
+    import numba
+
+    from xcbench.core.models.compiled import record_of
+
+    solver = solver_of(replace(METHODS["umax, one pair"], batch_size=1), small)
+    model, scalar = model_of("numba", small), solver.objective.scalar
+    chunk = next(solver._chunks(small, model, Streams.of(0)))
+    one, many = (record_of(chunk.part(0, n), scalar, np.zeros(300)) for n in (1, 7))
+    assert numba.typeof(one) == numba.typeof(many)
+
+
 def test_only_plain_steps_are_left_to_the_model(small):
     assert sgd(0.1, 0.9, 1e-3).is_plain
     assert not adagrad(0.1, 0.9, 0.0, 0.0).is_plain

@@ -214,10 +214,9 @@ def record_of(batch: Batch, scalar: Scalar, local: np.ndarray) -> kernels.Sample
     """Samples as a kernel takes them."""
     assert batch.classes is not None
     log_weight = np.asarray(batch.log_weight if scalar.weighted else 0.0, np.float64)
-    drawn = np.broadcast_to(log_weight, (len(batch), batch.classes.shape[1] - 1))
-    return kernels.Samples(
-        batch.index, batch.classes, np.ascontiguousarray(drawn), batch.square_norms, local
-    )
+    drawn = np.empty((len(batch), batch.classes.shape[1] - 1))
+    drawn[:] = log_weight  # a view of a single number would have another type to compile for
+    return kernels.Samples(batch.index, batch.classes, drawn, batch.square_norms, local)
 
 
 def compiles_scalar(scalar: Scalar) -> bool:
