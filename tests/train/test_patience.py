@@ -147,6 +147,17 @@ def test_a_schedule_goes_on_to_its_end(digits: Dataset) -> None:
     assert len(losses) == 26 and _by_hand(losses.tolist(), 1) is not None
 
 
+def test_classes_that_wait_for_their_turn_are_trained(digits: Dataset) -> None:
+    """Each of ten classes takes a tenth off the error, far less than the gain that is asked for."""
+    method = registry.builtin()["svm_ovr"]
+    settings = method.schema(name="svm_ovr", C=0.01)  # type: ignore[call-arg]
+    built = training.built(method, settings, digits.info, digits.info, "numpy", "float64")
+    budget = Budget(epochs=1, checkpoints=10, patience=1, gain=0.5)
+    (trace,) = training.run([training.Lane(*built)], digits, 0, budget, HELD_OUT)
+    assert built[1].trained.all() and trace.curve["epoch"].iloc[-1] == 1
+    assert trace.status == "done" and not trace.message
+
+
 def _settings(lr: float, **more: Any) -> Any:
     return registry.builtin()["ove"].schema(name="ove", lr=lr, **more)  # type: ignore[call-arg]
 
