@@ -214,8 +214,9 @@ def record_of(batch: Batch, scalar: Scalar, local: np.ndarray) -> kernels.Sample
     """Samples as a kernel takes them."""
     assert batch.classes is not None
     log_weight = np.asarray(batch.log_weight if scalar.weighted else 0.0, np.float64)
-    drawn = np.empty((len(batch), batch.classes.shape[1] - 1))
-    drawn[:] = log_weight  # a view of a single number would have another type to compile for
+    drawn = np.array(  # never a view, which would have another type to compile for
+        np.broadcast_to(log_weight, (len(batch), batch.classes.shape[1] - 1)), order="C"
+    )
     return kernels.Samples(batch.index, batch.classes, drawn, batch.square_norms, local)
 
 
