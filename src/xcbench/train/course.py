@@ -57,8 +57,8 @@ class Course:
     ----------
     l2_share : lambda/N; where it is not 0 the column ``l2_term`` holds lambda/(2N) ||(w, b)||².
     spent : seconds of training before it began.
-    whole : whether patience does not end it: classes train one after the other, or the rate falls
-        over all epochs, and an evaluation at a rate that is still high says little of the last one.
+    early_stopping : whether patience may end it: not where classes train one after the other, nor
+        where the rate falls over all epochs; at a high rate a loss says little of the last one.
     fresh : whether the last stop was a checkpoint.
     last : whether it was the start or the last checkpoint, which are always evaluated.
     times : seconds at which it is still to be evaluated.
@@ -77,10 +77,10 @@ class Course:
         evaluation: Evaluation,
         l2_share: float,
         spent: float = 0.0,
-        whole: bool = False,
+        early_stopping: bool = True,
     ) -> None:
         self.solver, self.model, self.budget, self.l2_share = solver, model, budget, l2_share
-        self.spent, self.whole = spent, whole or solver.whole
+        self.spent, self.early_stopping = spent, early_stopping and solver.early_stopping
         self.every, self.costs = evaluation.every, evaluation.costs
         self.passes = solver.epochs or budget.epochs
         self.trace = Trace(memory=PeakMemory(evaluation.costs))
@@ -169,7 +169,7 @@ class Course:
         if self.best is None or key < self.best.key:
             state = {name: array.copy() for name, array in self.model.state().items()}
             self.best = Best(key, self.trace.rows[-1], state)
-        if self.waited >= patience and not (self.whole or self.ended):
+        if self.waited >= patience and self.early_stopping and not self.ended:
             self.ended = True
             self.trace.message = (
                 f"stopped at epoch {self.progress.epoch:g}: budget.patience={patience} evaluations "

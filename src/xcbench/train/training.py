@@ -91,7 +91,7 @@ def run(
             evaluation,
             lane.l2 / len(seen.train),
             lane.spent,
-            whole=solver is not lane.solver,
+            early_stopping=solver is lane.solver,
         )
         for lane, solver in zip(lanes, solvers, strict=True)
     ]

@@ -72,14 +72,14 @@ class Solver(ABC):
     precision : required precision of the weights, or None.
     interruptible : whether it yields at every stop, or only at its start and end.
     compiles : whether it has code to compile before the training clock runs.
-    whole : whether only a whole training is a result, as where one class trains after the other.
-        Patience does not end it.
+    early_stopping : whether patience may end a training: not where one class trains after the
+        other.
     """
 
     precision: str | None = None
     interruptible: bool = True
     compiles: bool = True
-    whole: bool = False
+    early_stopping: bool = True
 
     @property
     def is_bound(self) -> bool:

@@ -99,7 +99,7 @@ class OneVsRest(Solver):
     classifier: Callable[[Options, np.random.Generator], Any]
     epochs = 1.0
     compiles = False
-    whole = True
+    early_stopping = False
     make_model = MarginScores.zeros
 
     def fit(
