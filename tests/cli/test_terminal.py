@@ -16,10 +16,11 @@ import scipy.sparse as sp
 from made_cells import make
 from xcbench import SampledSoftmaxClassifier, model_files, papers
 from xcbench.cli import main, summary, usage
+from xcbench.core.dataset import Dataset
 from xcbench.data.inputs import Inputs
 from xcbench.data.settings import Protocol
 from xcbench.model_files import Trained
-from xcbench.run.progress import Progress
+from xcbench.run.progress import Progress, result
 from xcbench.store import cells
 from xcbench.system.terminal import RED, afresh, filled, guard, styled
 
@@ -53,7 +54,9 @@ def test_a_bar_where_there_is_a_terminal_and_lines_where_not(
     out: Any = Terminal() if live else io.StringIO()
     monkeypatch.setattr("sys.stdout", out)
     monkeypatch.setenv("NO_COLOR", "1")
-    jobs: list[Any] = [SimpleNamespace(label=f"cell {i}", cell=make(seed=i)) for i in (0, 1)]
+    jobs: list[Any] = [
+        SimpleNamespace(label=f"cell {i}", cell=make(seed=i), info=None) for i in (0, 1)
+    ]
     progress = Progress(2, jobs)
     for job in jobs:
         progress.begin([job])
@@ -64,6 +67,15 @@ def test_a_bar_where_there_is_a_terminal_and_lines_where_not(
     seen = [line.split("\r\033[K")[-1] for line in text.rstrip("\n").split("\n")]  # what stays
     assert len(seen) == 2
     assert all(re.match(rf"\[{i}/2\] cell {i - 1} … .*1\.0 s", seen[i - 1]) for i in (1, 2))
+
+
+def test_a_line_has_the_loss_of_test_rows_and_the_prior_where_that_is_lower(
+    digits: Dataset,
+) -> None:
+    job: Any = SimpleNamespace(info=digits.info)
+    assert digits.info.prior_log_loss == pytest.approx(np.log(10), abs=0.01)
+    assert result(job, make(end=0.5)) == "test log loss 1"  # twice that of training rows
+    assert re.fullmatch(r"test log loss 3, the class prior has 2\.3\d*", result(job, make(end=1.5)))
 
 
 def test_the_table_of_a_sweep_has_a_method_at_its_best_rate(

@@ -10,18 +10,31 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from xcbench.core.dataset import Info
 from xcbench.plan.job import Job
+from xcbench.store import checkpoints
 from xcbench.store.cell import Cell
 from xcbench.system.bar import Bar
 from xcbench.system.terminal import RED, YELLOW, afresh, filled, styled
 from xcbench.units import duration
 
 COLOURS = {"failed": RED, "diverged": YELLOW, "timeout": YELLOW}
+SHOWN = ("test_log_loss", "test_error", "train_log_loss", "train_error")  # the first that it has
 Kind = tuple[str, str]
 
 
+def result(job: Job, cell: Cell) -> str:
+    """Loss of the checkpoint that stands for a cell, and that of the class prior if it is lower."""
+    row = cell.curve.iloc[checkpoints.of(cell, checkpoints.LAST).place]
+    name = next((it for it in SHOWN if pd.notna(row.get(it))), SHOWN[-1])
+    prior = job.info.prior_log_loss if isinstance(job.info, Info) else None
+    worse = name == SHOWN[0] and prior is not None and row[name] > prior
+    shown = f"{name.replace('_', ' ')} {row[name]:.4g}"
+    return f"{shown}, the class prior has {prior:.4g}" if worse else shown
+
+
 class Progress:
-    """Prints ``[12/42] bibtex umax lr=0.1 seed=0 … log loss 1.41, 3.2 s, about 40 s left``.
+    """Prints ``[12/42] bibtex umax lr=0.1 seed=0 … test log loss 1.41, 3.2 s, about 40 s left``.
 
     Parameters
     ----------
@@ -78,9 +91,7 @@ class Progress:
             self.spent[_kind(job)] += max(0.0, spent - cell.seconds.get("compile", 0.0))
         outcome = cell.status
         if cell.status in ("done", "timeout"):
-            last = cell.curve.iloc[-1]
-            shown = "log_loss" if pd.notna(last["train_log_loss"]) else "error"
-            outcome = f"{shown.replace('_', ' ')} {last[f'train_{shown}']:.4g}"
+            outcome = result(job, cell)
             outcome += "" if cell.status == "done" else f" ({cell.status})"
         elif cell.message:
             outcome += f": {cell.message}"
