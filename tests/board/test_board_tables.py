@@ -269,6 +269,24 @@ def test_the_checks_of_rows_can_fail(board: Board) -> None:
     assert table["over the cap, not ranked", "two softmax_sgd"] == "holds"
 
 
+def test_methods_above_the_class_prior_are_named(board: Board) -> None:
+    assert findings.above_prior(board).loc["one"].tolist() == [0, 0]
+    finals, summary = board.finals, board.summary
+    mine = finals["method"] == "softmax_sgd"
+    late = mine & (finals["seed"] == 1) & (finals["task"] == "one")
+    worse = replace(
+        board, finals=finals.assign(test_log_loss=finals["test_log_loss"].mask(late, 3))
+    )
+    assert findings.above_prior(worse).loc["one"].tolist() == [0, 100]
+    of = (summary["method"] == "softmax_sgd") & (summary["task"] == "one")
+    losses = summary["test_log_loss"].mask(of, 3.0)
+    table = checks.of_rows(replace(board, summary=summary.assign(test_log_loss=losses)))
+    (row,) = table[table["check"] == "above the prior"].to_dict("records")
+    assert row["of"] == "one softmax_sgd" and row["result"] == "fails"
+    assert (row["number"], row["beside"]) == (3, 2)
+    assert "above the prior" not in set(checks.of_rows(board)["check"])
+
+
 def test_sensitivity_is_of_first_trials(board: Board) -> None:
     near = tables.sensitivity(board).set_index("method")
     # 0.5 and 0.52 of 0.5, 0.52 and 0.6; P@1: 0.8 and 0.77 of 0.8, 0.77 and 0.75.

@@ -93,12 +93,15 @@ def _shares(board: Board) -> Iterator[dict[str, object]]:
     pairs = summary[here & summary["task"].isin(board.measured)]
     prior = summary[summary["method"] == "prior"].set_index("task")["test_log_loss"]
     probable = pairs[pairs["role"].isin([RANKED, ONCE, OVER])].dropna(subset=["test_log_loss"])
-    above = probable["test_log_loss"] < probable["task"].map(prior).astype(float)
-    shares = (finals["status"] == "done", pairs["accuracy"].notna(), above)
+    below = probable["test_log_loss"] < probable["task"].map(prior).astype(float)
+    shares = (finals["status"] == "done", pairs["accuracy"].notna(), below)
     for (what, least), holds in zip(LEAST.items(), shares, strict=True):
         if len(holds):
             share = float(holds.mean())
             yield _row("share", f"{len(holds)} {what}", share, least, share >= least)
+    for _, pair in probable[~below].iterrows():
+        of = f"{pair['task']} {pair['method']}"
+        yield _row("above the prior", of, pair["test_log_loss"], prior[pair["task"]], False)
 
 
 def _within(board: Board) -> Iterator[dict[str, object]]:
