@@ -56,6 +56,25 @@ def test_a_curve_by_hand(
         )
 
 
+@pytest.mark.parametrize(("min_epochs", "end"), [(0.0, 0.75), (1.0, 2.0), (np.inf, None)])
+def test_a_part_of_a_pass_does_not_end_it(
+    min_epochs: float, end: float | None, digits: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Trees may end before all are grown, rows wait for their first visit, classes for all."""
+    monkeypatch.setattr(Nothing, "min_epochs", min_epochs)
+    course = _course(Budget(patience=2), digits)
+    for epoch in (0.25, 0.5, 0.75, 1.0, 2.0, 3.0):
+        _evaluated(course, epoch, 1.0)
+        if course.ended:
+            break
+    assert course.ended == (end is not None) and epoch == (end or 3.0)
+    expected = {"svm_ovr": np.inf, "fastxml": 0.0, "cluster_svm": 0.0, "pd_sparse": 1.0}
+    for name, number in expected.items():
+        method = registry.builtin()[name]
+        settings = method.schema(name=name)  # type: ignore[call-arg]
+        assert method.build(settings, digits.info).min_epochs == number
+
+
 def test_a_small_gain_is_kept_but_does_not_go_on(digits: Dataset) -> None:
     """Each evaluation is better by 1 %, less than a gain of 2 %, until two of them are one."""
     course = _course(Budget(patience=3, gain=0.02), digits)
@@ -129,10 +148,10 @@ def _course(budget: Budget, data: Dataset) -> Any:
     return Course(Nothing(), model, budget, HELD_OUT, 0.0)
 
 
-def _evaluated(course: Any, epoch: int, loss: float) -> None:
+def _evaluated(course: Any, epoch: float, loss: float) -> None:
     """An evaluation of weights that tell its epoch."""
     course.model.b[...] = epoch
-    course.progress = Progress(epoch, 100 * epoch, float(epoch), 1.0)
+    course.progress = Progress(int(100 * epoch), int(100 * epoch), float(epoch), 1.0)
     course._add_row()
     course.record({"validation_log_loss": loss, "test_log_loss": 0.0})
 

@@ -47,9 +47,9 @@ class Budget:
     patience: int | None = option(
         None,
         "end a cell after so many evaluations without a better loss of the validation rows "
-        "(evaluation.validation), unless its rate falls over all epochs (lr_schedule=linear) or it "
-        "trains one class after the other; the weights and the numbers that stand for it are those "
-        "of its best evaluation after training began",
+        "(evaluation.validation), but not before its first pass over the rows or the classes, and "
+        "not where its rate falls over all epochs (lr_schedule=linear); the weights and numbers "
+        "that stand for it are those of its best evaluation after training began",
         at_least=1,
     )
     gain: float = option(

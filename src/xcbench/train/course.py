@@ -57,8 +57,8 @@ class Course:
     ----------
     l2_share : lambda/N; where it is not 0 the column ``l2_term`` holds lambda/(2N) ||(w, b)||².
     spent : seconds of training before it began.
-    early_stopping : whether patience may end it: not where classes train one after the other, nor
-        where the rate falls over all epochs; at a high rate a loss says little of the last one.
+    early_stopping : whether patience may end it: not where the rate falls over all epochs; at a
+        high rate a loss says little of the last one.
     fresh : whether the last stop was a checkpoint.
     last : whether it was the start or the last checkpoint, which are always evaluated.
     times : seconds at which it is still to be evaluated.
@@ -80,7 +80,7 @@ class Course:
         early_stopping: bool = True,
     ) -> None:
         self.solver, self.model, self.budget, self.l2_share = solver, model, budget, l2_share
-        self.spent, self.early_stopping = spent, early_stopping and solver.early_stopping
+        self.spent, self.min_epochs = spent, solver.min_epochs if early_stopping else math.inf
         self.every, self.costs = evaluation.every, evaluation.costs
         self.passes = solver.epochs or budget.epochs
         self.trace = Trace(memory=PeakMemory(evaluation.costs))
@@ -164,12 +164,12 @@ class Course:
         key = float(of_column(column).key(measured[column]))
         if self.goal is None or key < self.goal - self.budget.gain * abs(self.goal):
             self.goal, self.gained, self.waited = key, self.progress.epoch, 0
-        else:
+        elif self.progress.epoch >= self.min_epochs:
             self.waited += 1
         if self.best is None or key < self.best.key:
             state = {name: array.copy() for name, array in self.model.state().items()}
             self.best = Best(key, self.trace.rows[-1], state)
-        if self.waited >= patience and self.early_stopping and not self.ended:
+        if self.waited >= patience and not self.ended:
             self.ended = True
             self.trace.message = (
                 f"stopped at epoch {self.progress.epoch:g}: budget.patience={patience} evaluations "

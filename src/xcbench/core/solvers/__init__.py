@@ -72,14 +72,14 @@ class Solver(ABC):
     precision : required precision of the weights, or None.
     interruptible : whether it yields at every stop, or only at its start and end.
     compiles : whether it has code to compile before the training clock runs.
-    early_stopping : whether patience may end a training: not where one class trains after the
-        other.
+    min_epochs : epochs before which patience does not end a training: a pass, unless a part of it
+        is a model of all classes and rows, as the first trees of a forest are.
     """
 
     precision: str | None = None
     interruptible: bool = True
     compiles: bool = True
-    early_stopping: bool = True
+    min_epochs: float = 1.0
 
     @property
     def is_bound(self) -> bool:

@@ -45,6 +45,7 @@ class ClusterMachines(Solver):
     passes: int
     threshold: float
     unit: bool
+    min_epochs = 0.0
 
     @property
     def epochs(self) -> float:

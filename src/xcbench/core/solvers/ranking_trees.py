@@ -52,6 +52,7 @@ class RankingTrees(Solver):
     labels: int
     C: float
     bias: bool
+    min_epochs = 0.0
 
     @property
     def epochs(self) -> float:

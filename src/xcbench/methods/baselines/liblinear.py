@@ -99,7 +99,7 @@ class OneVsRest(Solver):
     classifier: Callable[[Options, np.random.Generator], Any]
     epochs = 1.0
     compiles = False
-    early_stopping = False
+    min_epochs = float("inf")
     make_model = MarginScores.zeros
 
     def fit(
