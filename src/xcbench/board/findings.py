@@ -132,7 +132,7 @@ def above_prior(board: Board) -> pd.DataFrame:
     """Per cent of the ranked methods with a log loss whose log loss is above the class prior's."""
     rows = board.ranked.dropna(subset=["test_log_loss"])
     prior = values(board.finals, "prior", "test_log_loss").mean(axis="columns")
-    above = 100.0 * (rows["test_log_loss"] >= rows["task"].map(prior))
+    above = 100.0 * (rows["test_log_loss"] >= rows["task"].map(prior).astype(float))
     return above.groupby([rows["task"], rows["seed"]]).mean().unstack("seed")
 
 
