@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 import shutil
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +14,11 @@ import pytest
 from sklearn.datasets import dump_svmlight_file
 
 from workspace import ROOT, Workspace
-from xcbench.board import protocol
+from xcbench.board import limits, protocol
 from xcbench.cli import advise
 from xcbench.cli.main import main
+from xcbench.plan.job import Job
+from xcbench.run.execute import execute
 
 
 @pytest.mark.parametrize(
@@ -153,6 +157,25 @@ def test_advice_says_that_one_of_several_labels_counts(workspace: Workspace) -> 
     assert "next: xcbench run dataset=file" in one.out and "other_labels=drop" in one.out, one.text
     each = workspace.xcbench(*own, "dataset.protocol.label=each")
     assert each.code == 0 and "one counts" not in each.out + each.err, each.text
+
+
+def test_a_busy_machine_does_not_end_a_short_comparison(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Files and evaluations take processor seconds beside those of training."""
+
+    def slowly(jobs: Sequence[Job]) -> int:
+        until = time.process_time() + 1.5
+        while time.process_time() < until:
+            pass
+        return execute(jobs)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(limits, "execute", slowly)
+    with pytest.raises(SystemExit) as ended:
+        main(["advise", "dataset=digits", "seconds=0.5"])
+    assert ended.value.code == 0
+    assert "no result" not in capsys.readouterr().out
 
 
 def test_the_next_command_of_advise_can_be_pasted() -> None:
