@@ -184,6 +184,13 @@ def test_a_partial_board_says_what_is_not_measured_yet(board: Board) -> None:
     assert said.unmeasured == board.unmeasured
 
 
+def test_a_task_without_a_seed_of_a_method_is_not_measured(board: Board) -> None:
+    runs = board.rows["runs"]
+    last = runs["task"].eq("two") & runs["method"].eq("softmax_sgd") & runs["seed"].eq(1)
+    interrupted = replace(board, rows=board.rows | {"runs": runs[~last]})
+    assert interrupted.measured == ["one"]
+
+
 def test_means_are_of_the_checkpoint_that_validation_chooses(board: Board) -> None:
     summary = board.summary.set_index(["task", "method"])
     one = summary.loc[("one", "softmax_sgd")]  # the second checkpoint

@@ -69,10 +69,10 @@ class Board:
 
     @property
     def measured(self) -> list[str]:
-        """Tasks of which every method has rows; one that does not run here does not count."""
-        rows = self.rows["runs"]
+        """Tasks of which every method and seed has rows; what does not run here does not count."""
+        rows = self.rows["runs"].drop_duplicates(["task", "method", "seed"])
         here = rows["method"].isin([*self.protocol.methods])
-        some = (rows[here] if here.any() else rows).groupby("task")["method"].nunique()
+        some = (rows[here] if here.any() else rows).groupby("task").size()
         names = [task.name for task in self.protocol.tasks]
         return [name for name in names if some.get(name, 0) == some.max()]
 
