@@ -56,6 +56,11 @@ def option(
     return field(default=default, metadata=metadata)
 
 
+def group(schema: type, chooser: str) -> Any:
+    """Declare a field of options that count only where the option ``chooser`` names the field."""
+    return field(default_factory=schema, metadata={"chooser": chooser})
+
+
 def folder() -> Path:
     """Folder of the configuration files: inside the installed package, or in the checkout."""
     inside = Path(__file__).parent / "conf"
@@ -121,15 +126,17 @@ def changed(settings: Options) -> Content:
 
     Identities are made of these, so neither a new option nor a new default changes the identity of
     older cells. A default must never change its meaning: raise the version of the method or dataset
-    instead.
+    instead. A `group` that is not chosen is left out.
     """
     content: Content = {}
     for entry in fields(settings):
-        value = vars(settings)[entry.name]
-        nested = is_dataclass(value) and not isinstance(value, type)
+        value, about = vars(settings)[entry.name], entry.metadata
+        if "chooser" in about and vars(settings)[about["chooser"]] != entry.name:
+            continue
+        nested = _nested(value)
         value = changed(value) if nested else value
-        first = {} if nested else entry.metadata.get("former", default_of(entry))
-        if value != first and entry.metadata.get("identity", True):
+        first = {} if nested else about.get("former", default_of(entry))
+        if value != first and about.get("identity", True):
             content[entry.name] = value
     return content
 
@@ -144,15 +151,22 @@ def declared(schema: Options, prefix: str = "") -> Iterator[tuple[str, Field[obj
     for entry in fields(schema):
         yield prefix + entry.name, entry
         default = default_of(entry)
-        if is_dataclass(default) and not isinstance(default, type):
+        if _nested(default):
             yield from declared(type(default), f"{prefix}{entry.name}.")
 
 
 def as_at_first(settings: Options) -> Options:
     """Settings of a method with the first default of every option whose default has changed."""
     former = {it.name: it.metadata.get("former", default_of(it)) for it in fields(settings)}
-    differing = [it.name for it in fields(settings) if former[it.name] != default_of(it)]
-    return replace(settings, **{name: former[name] for name in differing})
+    differing = {
+        it.name: former[it.name] for it in fields(settings) if former[it.name] != default_of(it)
+    }
+    nested = {name: as_at_first(it) for name, it in vars(settings).items() if _nested(it)}
+    return replace(settings, **differing, **nested)
+
+
+def _nested(value: object) -> bool:
+    return is_dataclass(value) and not isinstance(value, type)
 
 
 def _problem(value: object, limits: Content) -> str:

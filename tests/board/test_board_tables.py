@@ -314,7 +314,7 @@ def test_findings_are_of_tasks_and_seeds(board: Board) -> None:
 
 def test_trees_on_whitened_components_are_compared_with_plain_ones(board: Board) -> None:
     assert findings.whitened(board).empty
-    names = {"softmax_sgd": "negative_sampling", "softmax": "adv_plain_tree"}
+    names = {"softmax_sgd": "adv_whitened_tree", "softmax": "negative_sampling"}
     renamed = board.finals.assign(method=board.finals["method"].replace(names))
     numbers = findings.whitened(replace(board, finals=renamed)).loc["one"]
     assert numbers.tolist() == pytest.approx([0.05, 0.15])  # 0.5 and 0.6 less 0.45

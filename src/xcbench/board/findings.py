@@ -138,8 +138,8 @@ def above_prior(board: Board) -> pd.DataFrame:
 
 def whitened(board: Board) -> pd.DataFrame:
     """Log loss of ADV with a tree on whitened components minus that with plain ones."""
-    return values(board.finals, "negative_sampling", "test_log_loss") - values(
-        board.finals, "adv_plain_tree", "test_log_loss"
+    return values(board.finals, "adv_whitened_tree", "test_log_loss") - values(
+        board.finals, "negative_sampling", "test_log_loss"
     )
 
 

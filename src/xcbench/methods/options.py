@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from omegaconf import MISSING
 
-from xcbench.options import option
+from xcbench.options import group, option
 
 AUTO = "auto"  # a rate that is found by trial (`xcbench.train.rate`)
 
@@ -125,11 +125,11 @@ class TreeOptions:
 
     dimensions: int = option(16, "principal components of x that it sees", at_least=1)
     pca: str = option(
-        "whitened",
-        "`whitened` scales features and components to unit variance, as in the published code; "
-        "`plain` takes both as they are, for sparse counts or an SVD; `unit_variance` scales "
-        "components alone",
-        choices=("whitened", "plain", "unit_variance"),
+        "plain",
+        "`plain` takes features and components as they are; `whitened` scales both to unit "
+        "variance, as in the published code; `unit_variance` scales components alone",
+        choices=("plain", "whitened", "unit_variance"),
+        former="whitened",
     )
     l2: float = option(
         0.1,
@@ -240,12 +240,12 @@ class SampledOptions(StochasticOptions):
         "sampler of your own. NCE and negative sampling may draw the true class with `uniform`, "
         "`frequency` and `tree`",
     )
-    tree: TreeOptions = field(default_factory=TreeOptions)
-    clusters: ClusterOptions = field(default_factory=ClusterOptions)
-    in_batch: InBatchOptions = field(default_factory=InBatchOptions)
-    kernel: KernelOptions = field(default_factory=KernelOptions)
-    rff: FourierOptions = field(default_factory=FourierOptions)
-    midx: MIDXOptions = field(default_factory=MIDXOptions)
+    tree: TreeOptions = group(TreeOptions, chooser="sampler")
+    clusters: ClusterOptions = group(ClusterOptions, chooser="sampler")
+    in_batch: InBatchOptions = group(InBatchOptions, chooser="sampler")
+    kernel: KernelOptions = group(KernelOptions, chooser="sampler")
+    rff: FourierOptions = group(FourierOptions, chooser="sampler")
+    midx: MIDXOptions = group(MIDXOptions, chooser="sampler")
     refresh: int = option(
         200,
         "rows between two looks at the model of a sampler that sees it, in whole minibatches; "
