@@ -110,7 +110,7 @@ def check(settings: Options, prefix: str = "") -> None:
 def check_value(entry: Field[object], value: object, prefix: str = "") -> None:
     """Check a value of one field, as `check` does."""
     name = prefix + entry.name
-    if is_dataclass(value) and not isinstance(value, type):
+    if _nested(value):
         check(value, name + ".")
     elif isinstance(value, list) and any(map(is_dataclass, value)):
         for number, item in enumerate(value):
@@ -156,13 +156,10 @@ def declared(schema: Options, prefix: str = "") -> Iterator[tuple[str, Field[obj
 
 
 def as_at_first(settings: Options) -> Options:
-    """Settings of a method with the first default of every option whose default has changed."""
-    former = {it.name: it.metadata.get("former", default_of(it)) for it in fields(settings)}
-    differing = {
-        it.name: former[it.name] for it in fields(settings) if former[it.name] != default_of(it)
-    }
-    nested = {name: as_at_first(it) for name, it in vars(settings).items() if _nested(it)}
-    return replace(settings, **differing, **nested)
+    """Settings of a method with the first default of every option."""
+    first = {it.name: it.metadata.get("former", default_of(it)) for it in fields(settings)}
+    nested = {name: as_at_first(it) for name, it in first.items() if _nested(it)}
+    return replace(settings, **first | nested)
 
 
 def _nested(value: object) -> bool:

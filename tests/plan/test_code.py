@@ -24,7 +24,8 @@ from xcbench.data import cache, external, labelled_rows, prepare
 from xcbench.data.settings import DatasetSettings, Protocol
 from xcbench.methods import registry
 from xcbench.methods.method import Method
-from xcbench.options import Options, declared, default_of
+from xcbench.methods.options import SampledOptions, TreeOptions
+from xcbench.options import Options, changed, declared, default_of
 from xcbench.plan import code, fingerprint
 from xcbench.plan.code import Change, Code
 from xcbench.plan.fingerprint import Case
@@ -359,6 +360,23 @@ def test_first_defaults_stay() -> None:
     }
     first = json.loads((Path(__file__).parent / "first_defaults.json").read_bytes())
     assert today == first
+
+
+DRAWING = [
+    name for name, it in registry.builtin().items() if isinstance(it.schema(name), SampledOptions)
+]
+
+
+@pytest.mark.parametrize("pca", ["plain", "whitened"])
+@pytest.mark.parametrize("method", DRAWING)
+def test_a_record_has_the_settings_of_its_cell(method: str, pca: str) -> None:
+    """It names what differs from the first defaults, as an identity does."""
+    tree = TreeOptions(pca=pca)
+    record = case(method, sampler="tree", tree=tree)
+    settings = registry.builtin()[method].schema(name=method, sampler="tree", tree=tree)
+    restored = fingerprint.options(record)
+    assert isinstance(restored, SampledOptions) and restored.tree == tree
+    assert changed(restored) == changed(settings)
 
 
 # ---------------------------------------------------------------- cells

@@ -77,6 +77,9 @@ def settings(runs_dir: Path) -> Config:
     )
 
 
+SAMPLERS = ("tree", "clusters", "kernel", "rff", "midx")  # which have options of their own
+
+
 def identity(point: Config) -> str:
     return jobs([point])[0].cell.cell
 
@@ -130,7 +133,7 @@ def test_every_setting_is_part_of_the_identity(
     paths += ("encoding", "features")  # part of the dataset's digest, as the content of files is
     # A maker of data takes neither of two, and nothing of other makers; name and sampling have few
     # possible values, and a single row is refused.
-    others = ("categories", "blobs")
+    others = ("categories", "blobs", *SAMPLERS, "in_batch")
     adaptive = ("optimizer", "lr_root_decay", "patience")  # U-max refuses them; this needs rows
     fixed = ("divide_by", "classes", "name", "sampler", "rows", "engine", "metrics")
     point = settings(tmp_path)
@@ -157,6 +160,20 @@ def test_every_setting_is_part_of_the_identity(
     assert len(result) > 20
     same = {name for name in result if list(result.values()).count(result[name]) > 1}
     assert same == {"as it is", "budget.memory"}  # a limit of the machine
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_options_count_of_the_sampler_that_draws(sampler: str, tmp_path: Path) -> None:
+    point = settings(tmp_path)
+
+    def identities(drawn_by: str) -> set[str]:
+        method = replace(point.method, sampler=drawn_by)
+        changed = changed_options(getattr(method, sampler), ())
+        methods = [method, *(replace(method, **{sampler: group}) for _, group in changed)]
+        return {identity(replace(point, method=it)) for it in methods}
+
+    assert len(identities("others")) == 1
+    assert len(identities(sampler)) == len(fields(getattr(point.method, sampler))) + 1
 
 
 def test_launch_and_paths_are_not_part_of_the_identity(tmp_path: Path) -> None:
