@@ -313,6 +313,7 @@ def test_a_task_is_measured_without_a_method_that_is_not_installed_any_more() ->
     names = [task.name for task in PROTOCOL.tasks[:2]]
     rows = pd.DataFrame({"task": [names[0]] * 3 + [names[1]] * 2, "method": [*"ABCAB"]})
     rows["method"] = rows["method"].map({"A": "ove", "B": "umax", "C": "gone"})
+    rows["seed"] = 0
     board = replace(a_board(), protocol=PROTOCOL, rows={"runs": rows})
     assert board.measured == names
     assert replace(board, rows={"runs": rows[1:]}).measured == names[1:]
