@@ -229,6 +229,6 @@ def _options(request: Request) -> int:
 def _print_options(schema: Options, prefix: str) -> None:
     for name, entry in declared(schema, prefix):
         default = default_of(entry)
-        if entry.metadata:
+        if "doc" in entry.metadata:
             shown = "" if default in (None, "???") or default is MISSING else f"={default}"
             print(f"  {name}{shown}: {entry.metadata['doc']}")
