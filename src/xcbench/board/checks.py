@@ -113,9 +113,9 @@ def _within(board: Board) -> Iterator[dict[str, object]]:
 
 
 def again(conditions: Conditions, board: Board) -> Iterator[dict[str, object]]:
-    """Train random final cells again, and compare their numbers with those of the tables."""
+    """Train random final cells of installed methods again, and compare them with the tables."""
     tasks = {task.name: task for task in board.protocol.tasks}
-    ranked = board.finals[board.finals["role"] == RANKED]
+    ranked = board.ranked[board.ranked["method"].isin([*board.protocol.methods])]
     for _, row in ranked.sample(min(RERUNS, len(ranked)), random_state=0).iterrows():
         task = tasks[row["task"]]
         settings = conditions.final(task, row["method"], int(row["seed"]))
