@@ -30,7 +30,7 @@ KEPT = 3  # methods whose settings are searched in the rest
 CELLS = 40  # of a comparison, about, which gives the seconds of one
 RESOLUTION = 0.1  # seconds of training below which a short run does not tell methods apart
 SCHEDULE = "geometric"  # these cells seldom come to the end of their passes
-LATE = 5  # times these seconds after which a cell is ended; the clock counts its files too
+LATE = 5  # times these seconds, of one at least, ends a cell: reading and evaluating count too
 
 
 @dataclass
