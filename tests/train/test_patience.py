@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from workspace import Workspace
@@ -133,7 +134,7 @@ def test_later_trees_of_a_forest_are_left_out_again(digits: Dataset) -> None:
 
 def test_what_a_library_holds_stays_as_it_is(digits: Dataset) -> None:
     course = _course(Budget(patience=9), digits)
-    course.model.state = dict
+    course.model.state = course.model.copies = dict
     for epoch, loss in enumerate([1.0, 0.5]):
         _evaluated(course, epoch, loss)
     row = course.restore()
@@ -205,6 +206,21 @@ def test_the_best_weights_are_those_of_a_training_that_ends_there(
     _, exact = _run(digits, engine, Budget(epochs=best, checkpoints=best))
     np.testing.assert_array_equal(kept["W"], exact["W"])
     np.testing.assert_array_equal(kept["b"], exact["b"])
+
+
+@pytest.mark.parametrize("method", ["ove", "mach"])
+def test_keeping_the_best_weights_leaves_training_as_it_is(method: str, digits: Dataset) -> None:
+    """It may come at times of the clock: the scale of the weights is not folded there."""
+    kind = registry.builtin()[method]
+    settings = kind.schema(name=method, lr=0.01, l2=3.0)  # type: ignore[call-arg]
+
+    def losses(patience: int | None) -> pd.DataFrame:
+        built = training.built(kind, settings, digits.info, digits.info, "numpy", "float32")
+        budget = Budget(epochs=8, checkpoints=8, patience=patience)
+        (trace,) = training.run([training.Lane(*built)], digits, 0, budget, HELD_OUT)
+        return trace.curve[["validation_error", "train_error", "train_log_loss"]]
+
+    pd.testing.assert_frame_equal(losses(None), losses(9), check_exact=True)
 
 
 def _by_hand(losses: list[float], patience: int) -> int | None:

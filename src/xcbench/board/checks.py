@@ -24,7 +24,7 @@ from xcbench.store.cell import ENDED
 
 NAME = "checks"
 RERUNS = 5
-ROUNDING = 1e-4  # of losses after 1e4 steps: weights kept at a time of the clock are rounded then
+ROUNDING = 1e-4  # of losses after 1e4 steps: older rows kept weights that were rounded then
 MOVED = "moved by the clock"
 PACKAGE = "no package"  # of a reason: what is not installed is no failure
 LEAST = {  # shares of all that are to hold

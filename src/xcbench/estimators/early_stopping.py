@@ -104,7 +104,7 @@ class Watch:
         loss = measured(model, self.rows)
         if loss < self.lowest:
             self.lowest = loss
-            self.state = {name: array.copy() for name, array in model.state().items()}
+            self.state = model.copies()
         return loss
 
     def shown(self) -> str:

@@ -167,8 +167,7 @@ class Course:
         elif self.progress.epoch >= self.min_epochs:
             self.waited += 1
         if self.best is None or key < self.best.key:
-            state = {name: array.copy() for name, array in self.model.state().items()}
-            self.best = Best(key, self.trace.rows[-1], state)
+            self.best = Best(key, self.trace.rows[-1], self.model.copies())
         if self.waited >= patience and not self.ended:
             self.ended = True
             self.trace.message = (

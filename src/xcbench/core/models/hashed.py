@@ -72,11 +72,10 @@ class HashedModel(Model):
 
     def weights(self) -> dict[str, np.ndarray]:
         """The hashes, and the weights of the repetitions one below the other."""
-        parts = [part.weights() for part in self.buckets]
-        arrays = {
+        parts = [part.copies() for part in self.buckets]
+        return {"bucket": self.bucket} | {
             f"hashed_{name}": np.concatenate([part[name] for part in parts]) for name in parts[0]
         }
-        return {"bucket": self.bucket, **arrays}
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
         """Restore what `state` returned."""

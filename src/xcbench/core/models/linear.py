@@ -68,10 +68,8 @@ class LinearModel(ScaledWeights):
         count = np.diff(rows.start)
         flat = self._flat(rows, classes, count)
         terms = self.V.ravel().take(flat) * rows.values[:, None]
-        scores = np.zeros(classes.shape)
-        some = count > 0
-        if some.any():
-            scores[some] = np.add.reduceat(terms, rows.start[:-1][some], axis=0, dtype=np.float64)
+        scores, some = np.zeros(classes.shape), count > 0
+        scores[some] = np.add.reduceat(terms, rows.start[:-1][some], axis=0, dtype=np.float64)
         return scores
 
     def _flat(self, rows: SparseRows, classes: np.ndarray, count: np.ndarray) -> np.ndarray:
@@ -82,16 +80,14 @@ class LinearModel(ScaledWeights):
     def all(self, rows: SparseRows | DenseRows) -> np.ndarray:
         """Scores (B, K) of every class; reads only weights of features that occur."""
         features, X = rows.narrow()
-        return self._product(X, self._transposed(rows, features))
+        return self._product(X, self._transposed(X, features))
 
     def passes(
         self, X: Rows, parts: Iterable[slice] | None = None
     ) -> Iterator[tuple[slice, np.ndarray]]:
         """Scores of every class for all rows of X, or some parts, in blocks."""
-        transposed: np.ndarray | None = None
+        transposed = self._transposed(X)
         for block, rows in self.blocks(X, parts):
-            if transposed is None:
-                transposed = self._transposed(rows)
             yield block, self._product(rows.matrix(), transposed)
 
     def full_batch(self, X: Rows) -> list[tuple[slice, EngineRows]]:
@@ -109,12 +105,10 @@ class LinearModel(ScaledWeights):
         for block in self.parts(X.shape[0]) if parts is None else parts:
             yield block, take(X, block, self.dtype)
 
-    def _transposed(
-        self, rows: SparseRows | DenseRows, features: np.ndarray | slice = slice(None)
-    ) -> np.ndarray:
+    def _transposed(self, X: Rows, features: np.ndarray | slice = slice(None)) -> np.ndarray:
         """V.T at these features, laid out for SciPy's product, where rows are sparse."""
         V = self.V[:, features]
-        return V.T if isinstance(rows, DenseRows) else np.ascontiguousarray(V.T)
+        return V.T if isinstance(X, np.ndarray) else np.ascontiguousarray(V.T)
 
     def _product(self, X: np.ndarray | sp.csr_array, transposed: np.ndarray) -> np.ndarray:
         return self._with_biases(np.asarray(X @ transposed))

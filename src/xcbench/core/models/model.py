@@ -74,6 +74,10 @@ class Model(ABC):
         """All arrays needed for prediction, for `restore`; empty if a library keeps them."""
         return self.weights()
 
+    def copies(self) -> dict[str, np.ndarray]:
+        """Copies of what `state` has; training goes on as if there were none, to the last bit."""
+        return {name: array.copy() for name, array in self.state().items()}
+
     def restore(self, state: dict[str, np.ndarray]) -> None:
         """Restore what `state` returned; the arrays are not copied."""
         raise UserError("what a library trained cannot be kept")

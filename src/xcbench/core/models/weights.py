@@ -33,7 +33,11 @@ class ScaledWeights(Model):
     def weights(self) -> dict[str, np.ndarray]:
         """W (K, D) and, if there are biases, b (K,), with the scale folded into them."""
         self._fold()
-        return {"W": self.V} if self.b is None else {"W": self.V, "b": self.b}
+        return self._arrays()
+
+    def copies(self) -> dict[str, np.ndarray]:
+        """As `Model.copies`; the scale is folded into the copies alone."""
+        return {name: self.dtype.type(self.scale) * V for name, V in self._arrays().items()}
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
         """Set W and b."""
@@ -91,10 +95,13 @@ class ScaledWeights(Model):
 
     def _fold(self) -> None:
         if self.scale != 1.0:
-            self.V *= self.dtype.type(self.scale)
-            if self.b is not None:
-                self.b *= self.dtype.type(self.scale)
+            for array in self._arrays().values():
+                array *= self.dtype.type(self.scale)
             self.scale = 1.0
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        """V and, if there are biases, b, without the scale."""
+        return {"W": self.V} if self.b is None else {"W": self.V, "b": self.b}
 
     def square_norm(self) -> float:
         """||W||² + ||b||²."""
@@ -108,9 +115,9 @@ class ScaledWeights(Model):
     @property
     def nonzeros(self) -> int:
         """Weights and biases that are not 0."""
-        return int(np.count_nonzero(self.V) + (0 if self.b is None else np.count_nonzero(self.b)))
+        return sum(int(np.count_nonzero(array)) for array in self._arrays().values())
 
     @property
     def nbytes(self) -> int:
         """Bytes of V and b."""
-        return self.V.nbytes + (0 if self.b is None else self.b.nbytes)
+        return sum(array.nbytes for array in self._arrays().values())

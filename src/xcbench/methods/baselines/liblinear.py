@@ -28,16 +28,11 @@ class MarginScores(LinearModel):
 
     link = None
 
-    def __init__(self, n_classes: int, n_features: int, bias: bool, dtype: str) -> None:
+    def __init__(
+        self, engine: str, n_classes: int, n_features: int, bias: bool, dtype: str
+    ) -> None:
         super().__init__(n_classes, n_features, bias, dtype)
         self.trained = np.zeros(n_classes, bool)
-
-    @classmethod
-    def zeros(
-        cls, engine: str, n_classes: int, n_features: int, bias: bool, dtype: str
-    ) -> MarginScores:
-        """Weights 0; those of classes that are not trained stay so."""
-        return cls(n_classes, n_features, bias, dtype)
 
     def passes(
         self, X: Rows, parts: Iterable[slice] | None = None
@@ -50,6 +45,10 @@ class MarginScores(LinearModel):
     def state(self) -> dict[str, np.ndarray]:
         """Weights, and which classes are trained."""
         return {**self.weights(), "trained": self.trained}
+
+    def copies(self) -> dict[str, np.ndarray]:
+        """Of both."""
+        return {**super().copies(), "trained": self.trained.copy()}
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
         """Take over both."""
@@ -100,7 +99,7 @@ class OneVsRest(Solver):
     epochs = 1.0
     compiles = False
     min_epochs = float("inf")
-    make_model = MarginScores.zeros
+    make_model = MarginScores
 
     def fit(
         self, dataset: Dataset, model: MarginScores, streams: Streams, stops: Iterable[float]

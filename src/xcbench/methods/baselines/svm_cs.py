@@ -17,7 +17,7 @@ class CrammerSinger(baselines.Once):
     """The multi-class SVM of Crammer and Singer."""
 
     settings: LiblinearOptions
-    make_model = MarginScores.zeros
+    make_model = MarginScores
 
     def train(self, dataset: Dataset, model: MarginScores, rng: np.random.Generator) -> None:
         """Train in one call of the library; for two classes scikit-learn gives only w_1 - w_0."""
