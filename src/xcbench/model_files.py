@@ -184,7 +184,7 @@ def _restored(folder: Path, content: Content, arrays: dict[str, np.ndarray]) -> 
         setattr(estimator, name, value)
     estimator.loss_curve_ = [math.nan if loss is None else loss for loss in fitted.loss_curve_]
     if estimator.n_features_in_ != info.features:
-        raise ValueError(f"{estimator.n_features_in_} features beside {info.features}")
+        raise ValueError(f"{estimator.n_features_in_} features, not {info.features}")
     if content["names"]:
         names = np.array(content["names"])
         checked.distinct("names", names, info.features)
@@ -198,7 +198,7 @@ def _restored(folder: Path, content: Content, arrays: dict[str, np.ndarray]) -> 
     width = info.features if trained.inputs is None else trained.inputs.width
     X = trained.features(sp.csr_array((1, width), dtype=np.float32))
     if X.shape[1] != info.features:
-        raise ValueError(f"{X.shape[1]} features beside {info.features}")
+        raise ValueError(f"{X.shape[1]} features, not {info.features}")
     if estimator._model.corrected is not estimator._model:
         estimator.predict_top_k(X, 1)  # whose scores have to be finite, as the weights are
     return trained

@@ -14,7 +14,7 @@ from xcbench.config import presets
 from xcbench.methods import registry
 from xcbench.system import sources, yaml_files
 
-DRAWN = {".html", ".yaml", ".csv", ".svg", ".md"}  # what page builders read beside code
+DRAWN = {".html", ".yaml", ".csv", ".svg", ".md"}  # what page builders read, apart from code
 MEASURING = ("xcbench.papers.run", "xcbench.train.training", "xcbench.data.readers")
 CONFIGURATION = ("config.yaml", "dataset/*.yaml")
 

@@ -1,4 +1,4 @@
-"""The records of code that committed rows come from, one a line, in a file beside the rows."""
+"""The records of code that committed rows come from, one a line, in a file next to the rows."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def schema() -> DictConfig:
 
 @cache
 def schema_of(name: str) -> DictConfig:
-    """Schema of one part of `Config`, beside which anything may stand."""
+    """Schema of one part of `Config`; other keys are allowed."""
     alone = OmegaConf.structured(make_dataclass("Config", [(name, get_type_hints(Config)[name])]))
     OmegaConf.set_struct(alone, False)
     return alone

@@ -132,7 +132,7 @@ def refuse_nameless(words: Iterable[str]) -> None:
 
 
 def _targets_as_choices(words: Sequence[str]) -> list[str]:
-    """``method._target_=module.thing`` as ``method=module.thing``, beside another ``method=…``."""
+    """``method._target_=module.thing`` as ``method=module.thing``, with another ``method=…``."""
     rest = list(words)
     for group in ("method", "dataset"):
         named = [word for word in rest if word.lstrip("+").startswith(f"{group}._target_=")]
@@ -191,7 +191,7 @@ def _method(point: Sequence[str]) -> str | None:
 
 
 def _schemas(names: Iterable[str]) -> dict[str, object]:
-    """Settings of methods; one that cannot be used is skipped beside others."""
+    """Settings of methods; one that cannot be used is skipped if there are others."""
     schemas: dict[str, object] = {}
     problems = []
     for name in names:

@@ -24,7 +24,7 @@ ERRORS = (OSError, ValueError, LookupError, TypeError, AttributeError)  # of a d
 def save(where: Path, info: Info, train: Split, test: Split, code: dict[str, object]) -> None:
     """Write the arrays atomically, with a stamp of their code; they replace an earlier version.
 
-    The caller holds the lock of this dataset, so leftovers beside it are from interrupted saves.
+    The caller holds the lock of this dataset, so leftovers next to it are from interrupted saves.
     """
     where.parent.mkdir(parents=True, exist_ok=True)
     durable.tidy([where])

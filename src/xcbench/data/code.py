@@ -23,12 +23,12 @@ from xcbench.system import sources
 # Readers that make their rows; the settings of each have its name in `DatasetSettings`.
 MAKERS: Content = {"synthetic": synthetic, "categories": categories, "blobs": blobs}
 COMMON = ("xcbench.data.protocol", "xcbench.core.statistics")
-TOLERANCE = 5e-5  # of numbers, relative to the largest beside them; rounding stays below
+TOLERANCE = 5e-5  # of numbers, relative to the largest of them; rounding stays below
 
 
 @dataclass(frozen=True)
 class Stamp:
-    """What is kept of code beside prepared rows.
+    """What is kept of code with prepared rows.
 
     Attributes
     ----------

@@ -1,6 +1,6 @@
 """Fetch a dataset's files: download, unpack, verify, then move into place.
 
-Until then the files are in a folder `WORK` beside them, from which the next attempt resumes.
+Until then the files are in a folder `WORK` next to them, from which the next attempt resumes.
 """
 
 from __future__ import annotations

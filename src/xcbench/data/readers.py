@@ -121,7 +121,7 @@ def _arff_rows(handle: IO[bytes], path: Path, first_line: int) -> Iterator[tuple
 
 
 def idx(paths: Paths, settings: Settings) -> tuple[Raw, Raw]:
-    """MNIST's idx files: images as rows of pixels, labels beside them."""
+    """MNIST's idx files: images as rows of pixels, and labels."""
     rows = {role: images(paths[role]) for role in ("train", "test")}
     labels = {role: _idx_array(paths[f"{role}_labels"], range(1, 2)) for role in rows}
     n_labels = settings.expected.labels or 1 + max(int(y.max(initial=0)) for y in labels.values())

@@ -64,7 +64,7 @@ class Weighing(Sampler):
 
 
 def sampler(settings: GeneralisedOptions, info: Info) -> Weighing:
-    """Draws of weight 1 / beta beside a true class of weight 1."""
+    """Draws of weight 1 / beta, and a true class of weight 1."""
     return Weighing(drawing(settings, info), -float(np.log(beta(settings, info))))
 
 

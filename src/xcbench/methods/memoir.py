@@ -34,7 +34,7 @@ class MemoirOptions(MethodOptions):
     first_step: int = option(
         0, "t of the first batch: 0 as published, 1 in the printed algorithms", at_least=0
     )
-    strength: float = option(1.0, "of the penalty, beside the mean loss", at_least=0)
+    strength: float = option(1.0, "of the penalty; the loss is a mean over rows", at_least=0)
     hinge: bool = option(True, "only samples of a margin below 1 move weights")
     order: str = option(
         "balanced",

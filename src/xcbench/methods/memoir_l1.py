@@ -14,7 +14,7 @@ from xcbench.options import option
 class MemoirL1Options(MemoirOptions):
     """Options of MEMOIR-l1."""
 
-    strength: float = option(5e-6, "of the penalty, beside the mean loss", at_least=0)
+    strength: float = option(5e-6, "of the penalty; the loss is a mean over rows", at_least=0)
     truncation_limit: float = option(
         0.0,
         "a class is truncated only where that changes it by at most this share of its length; "

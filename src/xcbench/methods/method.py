@@ -1,6 +1,6 @@
 """What a method is: its settings, its objective, its default rate. One value, in one file.
 
-Ours stand in the files beside this one; one from outside is the same value.
+Ours are in the other files of this folder; one from outside is the same value.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ class MethodOptions:
 
     Attributes
     ----------
-    tuned : option that a search tunes beside the rate; empty: none.
+    tuned : option that a search tunes with the rate; empty: none.
     """
 
     tuned = ""

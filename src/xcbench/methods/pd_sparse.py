@@ -41,7 +41,7 @@ def impossible(settings: MethodOptions) -> str:
 
 
 def memory(settings: PDSparseOptions, info: Info, itemsize: int, epochs: float) -> float:
-    """Bytes of v and of weights, for twenty classes in use beside the labels of a row."""
+    """Bytes of v and of weights, for the labels of a row and twenty classes more."""
     in_use = info.train * (1 + 20 * info.accuracy_ceiling)
     numbers = min(info.classes * info.features, in_use * (1 + info.nonzeros_per_row))
     return (112 + 4 * (itemsize + 4)) * numbers

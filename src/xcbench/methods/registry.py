@@ -1,6 +1,6 @@
 """Which methods there are, and whether their settings are possible.
 
-Ours are the values ``method`` in the files of their names, beside this one and under
+Ours are the values ``method`` in the files of their names, in this folder and under
 ``baselines/``; others come from outside (`xcbench.plugins`).
 """
 

@@ -83,7 +83,7 @@ def collect(reports: Path) -> pd.DataFrame:
 def summary(rows: pd.DataFrame, claims: Sequence[Stated]) -> str:
     """Counts of verdicts and claims, and how far the measured results are from their prints.
 
-    A digest of both tables is beside them: it tells any change of a number or of a reason.
+    A digest of both tables is next to them: it tells any change of a number or of a reason.
 
     Parameters
     ----------

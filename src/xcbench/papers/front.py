@@ -2,7 +2,7 @@
 
 It says what holds of the papers, which method to use, which results were measured and which wait
 for data. All of it is made of the tables below the folder of reports, once as ``index.html`` and
-once as ``README.md``. The bars alone are ``scoreboard.svg``; a README beside the folder gets a
+once as ``README.md``. The bars alone are ``scoreboard.svg``; a README next to the folder gets a
 table between its `MARKS`.
 """
 
@@ -225,7 +225,7 @@ def _linked(paper: Standing, folder: str = "") -> str:
 
 
 def summary(papers: Sequence[Standing], folder: str) -> str:
-    """The table of a README beside the reports; the links begin with their folder."""
+    """The table of a README next to the reports; the links begin with their folder."""
     counts = pd.DataFrame(
         {
             "paper": _linked(paper, folder),

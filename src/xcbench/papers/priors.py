@@ -1,4 +1,4 @@
-"""What the class prior reaches on a paper's datasets: ``priors.csv`` beside its rows.
+"""What the class prior reaches on a paper's datasets: ``priors.csv`` next to its rows.
 
 The rows of a paper do not hold these numbers, which follow from the labels alone. The file has them
 by the digest of the dataset, so that a report shows them where the data are absent.

@@ -85,7 +85,7 @@ LOWER = below(0)
 
 @dataclass(frozen=True)
 class Quality:
-    """What a variant has to show besides, as a quality beside a resource."""
+    """What a variant has to show besides, as a quality where the claim is of a resource."""
 
     of: Column
     by: str
@@ -113,7 +113,7 @@ class Statement:
     reading : under which of several conditions the rows answer the claim, ``at best rates``.
     headline : whether it stands on the page of what holds (`holds`).
     together : what the same variant has to show besides.
-    reason : what a reader should know beside the effect.
+    reason : what a reader should know besides the effect.
     """
 
     place: str

@@ -129,7 +129,7 @@ def between(
 def differences(first: pd.Series, second: pd.Series, by: str = "") -> list[float]:
     """Differences of two columns by seed, or with ``by=RATIO`` ratios, of the common seeds.
 
-    What was run once, as no random number is in it, stands beside every seed.
+    What was run once, as no random number is in it, is repeated for every seed.
     """
     if len(second) == 1 and len(first) > 1:
         second = pd.Series(second.iloc[0], first.index)

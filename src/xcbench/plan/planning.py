@@ -267,7 +267,7 @@ def _launch(settings: Config, method: str, shared: Shared) -> Content:
 
 
 def _refuse_impossible(planned: Sequence[Job]) -> None:
-    """A launch of which nothing is possible is a mistake; beside others a point is skipped."""
+    """A launch of which nothing is possible is a mistake; one of several points is skipped."""
     refused = [
         job.info.detail
         for job in planned
@@ -301,7 +301,7 @@ def _labelled(planned: Sequence[Job]) -> list[Job]:
 
 
 def _refuse_useless_rate(configurations: Sequence[Config], planned: list[Job]) -> None:
-    """A rate for methods of which none has one is a mistake; beside others it collapses."""
+    """A rate for methods of which none has one is a mistake; with others it collapses."""
     asked = any(isinstance(settings.method.lr, float) for settings in configurations)
     rateless = [
         job for job in planned if isinstance(job.info, Info) and job.settings.method.lr is None

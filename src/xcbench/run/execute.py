@@ -130,7 +130,7 @@ def execute(jobs: Sequence[Job], complete: bool = True, shown: type[Progress] = 
 
 
 class _Launch:
-    """Jobs of a launch beside the cells that are there."""
+    """Jobs of a launch, and the cells that are there."""
 
     def __init__(self, jobs: Sequence[Job], complete: bool) -> None:
         self.jobs, self.complete, self.settings = jobs, complete, jobs[0].settings

@@ -155,7 +155,7 @@ def _intact(where: Path, name: str) -> Cell:
 
 
 def _outcome(ours: Cell | None, theirs: Cell, keep: str) -> Outcome:
-    """What to do with a cell beside ours; a damaged one of ours counts as missing."""
+    """What to do with a cell that we have too; a damaged one of ours counts as missing."""
     what = f"{theirs.cell}  {theirs.label}"
     if ours is None:
         return Outcome(NEW, what, brought=True)

@@ -26,7 +26,7 @@ from xcbench.track import tracking
 from xcbench.track.mlflow_target import Target
 from xcbench.units import count
 
-START = 2.0  # seconds after which a launch takes a process beside it
+START = 2.0  # seconds after which a launch takes a second process
 PAUSE = 0.5  # seconds from one look at the outbox to the next
 PATIENCE = 5.0  # seconds of waiting at the end of a launch without a word
 TRIES = (1.0, 3.0)  # seconds before a further try at the end of a launch

@@ -27,7 +27,7 @@ class Picture(NamedTuple):
     Attributes
     ----------
     place : the folder that the page finds it in.
-    data : the table that it is drawn from, if the page has one beside it.
+    data : the table that it is drawn from, if the page has one too.
     """
 
     png: Path

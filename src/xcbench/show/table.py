@@ -18,7 +18,7 @@ LONG = 25  # rows of a table that a page shows on demand
 
 
 class Source(NamedTuple):
-    """Where a number comes from: command, cells in a table beside the page, commits of the code."""
+    """Where a number comes from: command, cells in a table, commits of the code."""
 
     command: str
     cells: tuple[str, ...] = ()

@@ -1,6 +1,6 @@
 """Templates of pages, which a browser shows from disk, without a server or a network.
 
-A page links to figures in a folder beside it; `self_contained` writes a second page that contains
+A page links to figures in a folder next to it; `self_contained` writes a second page that contains
 them.
 """
 

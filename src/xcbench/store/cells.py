@@ -289,7 +289,7 @@ def renew_code(runs_dir: Path, cell: Cell, code: dict[str, object]) -> None:
         If it cannot be written.
     """
     where = folder(runs_dir, cell.cell)
-    scratch = durable.sibling(where)  # beside the folder, where a sweep finds it
+    scratch = durable.sibling(where)  # next to the folder, where a sweep finds it
     with writing(where / CELL), durable.opened(where) as descriptor:
         try:
             with open(CELL, "rb", opener=partial(os.open, dir_fd=descriptor)) as handle:

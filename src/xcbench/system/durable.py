@@ -1,6 +1,6 @@
 """Atomic writes: files and folders are complete or absent, also after a crash.
 
-New content goes to a hidden name beside its target, is synced and renamed. A killed process leaves
+New content goes to a hidden name next to its target, is synced and renamed. A killed process leaves
 hidden names behind: `recover` restores content that exists only there, `sweep` deletes the rest.
 These names are ours alone, see `sibling`; no other file is touched, and no link is followed.
 """
@@ -51,7 +51,7 @@ def write(path: Path, content: bytes | str | Iterable[str]) -> None:
 
 
 def sibling(path: Path) -> Path:
-    """Unique hidden name beside a path."""
+    """Unique hidden name next to a path."""
     return path.with_name(f".{path.name}.xcbench-{secrets.token_hex(6)}")
 
 

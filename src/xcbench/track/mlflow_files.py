@@ -1,7 +1,7 @@
 """A MLflow database that is a file: made whole or not at all.
 
 MLflow makes its tables in many steps. What it leaves on a full disk it cannot use later. So a new
-database is made beside its place, and one that was left half made, which holds no runs, makes way.
+database is made next to its place, and one that was left half made, which holds no runs, makes way.
 """
 
 from __future__ import annotations

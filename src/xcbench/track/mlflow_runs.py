@@ -70,7 +70,7 @@ def of(cell: Cell, grid: str = "") -> Run:
     """
     rate = [] if cell.lr is None else [f"lr={cell.lr:g}"]
     settings = flatten({**cell.config, "shape": cell.shape})
-    settings |= {} if cell.rate is None else {"lr": cell.rate}  # beside method.lr, which is auto
+    settings |= {} if cell.rate is None else {"lr": cell.rate}  # method.lr is auto
     points = [*_points(cell), *_summary(cell)]
     begin = round(1000 * cell.started)
     return Run(

@@ -127,7 +127,7 @@ class Target:
         return Api(mlflow, identity, folder)
 
     def _refuse_links(self) -> None:
-        """Refuse the folder's store where it, or a journal beside it, leads to another file."""
+        """Refuse the folder's store where it, or its journal, leads to another file."""
         journals = [Path(f"{self.file}{suffix}") for suffix in mlflow_files.JOURNALS]
         for path in [self.file, *journals] if self.is_local else ():
             if path.is_symlink() or (path.exists() and path.stat().st_nlink > 1):

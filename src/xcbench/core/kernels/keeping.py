@@ -80,7 +80,7 @@ def keep(dispatcher: Any, folder: Path) -> None:
         kept = None
     if kept is not None and Path(kept.cache_path).is_relative_to(folder):
         dispatcher._cache = kept
-    else:  # Numba would take a folder beside the source, which may be anybody's
+    else:  # Numba would take a folder next to the source, which may be anybody's
         warn(folder, "it cannot be written")
 
 

@@ -94,7 +94,7 @@ class OfFeatures(Proposal):
     Attributes
     ----------
     map : the kernel's features.
-    dimensions : coordinates of the random projection, beside that of the bias.
+    dimensions : coordinates of the random projection, without that of the bias.
     X : training rows.
     classes : (K, j) coordinates of the classes.
     """

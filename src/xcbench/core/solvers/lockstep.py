@@ -42,7 +42,7 @@ def fewest(info: Info, dtype: str) -> int:
 
 
 def memory(info: Info, dtype: str, models: int) -> int:
-    """Bytes of weights that so many models take beside one: the others, and the lanes."""
+    """Bytes of weights of all models but one, and of the lanes."""
     size = info.classes * info.features * np.dtype(dtype).itemsize
     return (models - 1 + SIDE_BY_SIDE) * size
 
