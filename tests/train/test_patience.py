@@ -208,14 +208,18 @@ def test_the_best_weights_are_those_of_a_training_that_ends_there(
     np.testing.assert_array_equal(kept["b"], exact["b"])
 
 
+@pytest.mark.parametrize("engine", ["numpy", "numba"])
 @pytest.mark.parametrize("method", ["ove", "mach"])
-def test_keeping_the_best_weights_leaves_training_as_it_is(method: str, digits: Dataset) -> None:
+def test_keeping_the_best_weights_leaves_training_as_it_is(
+    method: str, engine: str, digits: Dataset
+) -> None:
     """It may come at times of the clock: the scale of the weights is not folded there."""
+    pytest.importorskip(engine)
     kind = registry.builtin()[method]
     settings = kind.schema(name=method, lr=0.01, l2=3.0)  # type: ignore[call-arg]
 
     def losses(patience: int | None) -> pd.DataFrame:
-        built = training.built(kind, settings, digits.info, digits.info, "numpy", "float32")
+        built = training.built(kind, settings, digits.info, digits.info, engine, "float32")
         budget = Budget(epochs=8, checkpoints=8, patience=patience)
         (trace,) = training.run([training.Lane(*built)], digits, 0, budget, HELD_OUT)
         return trace.curve[["validation_error", "train_error", "train_log_loss"]]
