@@ -100,7 +100,7 @@ def measured(
 
     with sweeps.hydra({}):
         conditions = protocol.Conditions(PROTOCOL, {})
-        tuning.Measurement(conditions, PROTOCOL.tasks[0], method, run).measure()
+        tuning.Measurement(conditions, PROTOCOL.tasks["digits"], method, run).measure()
     return launched
 
 
@@ -195,7 +195,7 @@ def test_cells_that_their_limit_ends_say_so(
     monkeypatch.setattr(limits, "isolated", lambda run: -signal.SIGXCPU)
     with sweeps.hydra({}):
         conditions = protocol.Conditions(PROTOCOL, {"runs_dir": str(tmp_path)})
-        trials = [conditions.trial(PROTOCOL.tasks[0], "umax", seed, 1.0) for seed in (0, 1)]
+        trials = [conditions.trial(PROTOCOL.tasks["digits"], "umax", seed, 1.0) for seed in (0, 1)]
     jobs = planning.jobs(trials)
     assert Launch(PROTOCOL, tmp_path, {})._execute(jobs) == 0
     for job in jobs:
@@ -279,8 +279,9 @@ def board_of(losses: dict[str, list[list[float]]], validated: dict[str, list[flo
         for seed, loss in enumerate(line)
     ]  # fmt: skip
     finals, nothing = pd.DataFrame(rows), pd.DataFrame()
-    tasks = tuple(protocol.Task(name, (), held_out=name == "h") for name in TASKS)
-    known = replace(PROTOCOL, tasks=tasks[: finals["task"].nunique()])
+    names = TASKS[: finals["task"].nunique()]
+    tasks = {name: protocol.Task(name, (), held_out=name == "h") for name in names}
+    known = replace(PROTOCOL, tasks=tasks)
     return Board(known, {"runs": finals}, nothing, finals, nothing, nothing)
 
 
@@ -310,7 +311,7 @@ def test_methods_are_compared_with_the_leader_by_signed_ranks() -> None:
 
 
 def test_a_task_is_measured_without_a_method_that_is_not_installed_any_more() -> None:
-    names = [task.name for task in PROTOCOL.tasks[:2]]
+    names = [*PROTOCOL.tasks][:2]
     rows = pd.DataFrame({"task": [names[0]] * 3 + [names[1]] * 2, "method": [*"ABCAB"]})
     rows["method"] = rows["method"].map({"A": "ove", "B": "umax", "C": "gone"})
     rows["seed"] = 0
@@ -367,7 +368,7 @@ def test_tasks_of_a_dataset_are_drawn_together() -> None:
     assert apart.high - apart.low == pytest.approx((one.high - one.low) / np.sqrt(2), rel=0.08)
 
 
-@pytest.mark.parametrize("task", PROTOCOL.tasks, ids=lambda task: task.name)
+@pytest.mark.parametrize("task", PROTOCOL.tasks.values(), ids=lambda task: task.name)
 def test_a_tasks_name_begins_with_its_dataset(task: protocol.Task) -> None:
     assert task.words[0] == f"dataset={protocol.dataset(task.name)}"
 
@@ -455,7 +456,7 @@ def test_the_protocol_is_written_as_its_file_has_it(tmp_path: Path) -> None:
     protocol.write(tmp_path)
     text = (tmp_path / "PROTOCOL.md").read_text()
     assert f"each has {PROTOCOL.trials} trials" in text
-    assert all(f"| {task.name} |" in text for task in PROTOCOL.tasks)
+    assert all(f"| {name} |" in text for name in PROTOCOL.tasks)
 
 
 def test_the_last_digit_of_a_layout_does_not_change_a_figure(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_every_measured_task_of_the_committed_board_has_numbers_or_a_reason() ->
     methods = set(table["method"])
     assert "gce" in methods  # which a package from outside announces
     assert set(known.methods) <= methods
-    assert set(table["task"]) <= {task.name for task in known.tasks}
+    assert set(table["task"]) <= {*known.tasks}
     assert len(table) == len(methods) * table["task"].nunique()
     assert (table["accuracy"].notna() ^ table["reason"].notna()).all()
     most = known.studies * (known.trials + known.survivors(1))

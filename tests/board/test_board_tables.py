@@ -24,7 +24,7 @@ TASKS = (
     Task("three", (), held_out=True),
     Task("four", ()),
 )
-PROTOCOL = replace(protocol.read(), tasks=TASKS, trials=4, at=(1, 4))
+PROTOCOL = replace(protocol.read(), tasks={it.name: it for it in TASKS}, trials=4, at=(1, 4))
 
 
 def cell(

@@ -114,10 +114,9 @@ def _within(board: Board) -> Iterator[dict[str, object]]:
 
 def again(conditions: Conditions, board: Board) -> Iterator[dict[str, object]]:
     """Train random final cells of installed methods again, and compare them with the tables."""
-    tasks = {task.name: task for task in board.protocol.tasks}
     ranked = board.ranked[board.ranked["method"].isin([*board.protocol.methods])]
     for _, row in ranked.sample(min(RERUNS, len(ranked)), random_state=0).iterrows():
-        task = tasks[row["task"]]
+        task = board.protocol.tasks[row["task"]]
         settings = conditions.final(task, row["method"], int(row["seed"]))
         point = {name: row[name] for name in tuning.POINT if pd.notna(row[name])}
         passes = replace(settings.budget, epochs=row["budget.epochs"])

@@ -147,7 +147,7 @@ def decidable(tasks: int, comparisons: int) -> bool:
 
 def predicted(board: Board) -> pd.DataFrame:
     """Kendall's tau of average ranks on the other tasks and ranks on each task held out."""
-    aside = [it.name for it in board.protocol.tasks if it.held_out and it.name in board.measured]
+    aside = [name for name in board.measured if board.protocol.tasks[name].held_out]
     lines = []
     for measure in MEASURES:
         values = losses(board, measure)

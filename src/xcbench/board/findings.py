@@ -145,10 +145,9 @@ def whitened(board: Board) -> pd.DataFrame:
 
 def rivals(board: Board) -> pd.DataFrame:
     """Points of precision of one-vs-rest SVMs above Crammer and Singer's, of multi-label tasks."""
-    every = [task.name for task in board.protocol.tasks if task.every_label]
+    every = [task.name for task in board.protocol.tasks.values() if task.every_label]
     one, other = (values(board.finals, name, "accuracy") for name in ("svm_ovr", "svm_cs"))
-    gain = 100 * (one - other)
-    return gain[gain.index.isin(every)]
+    return 100 * (one - other).filter(every, axis="index")
 
 
 def equal_passes(board: Board) -> pd.DataFrame:

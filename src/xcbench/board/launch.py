@@ -142,9 +142,8 @@ class Launch:
         return self.methods or [*self.protocol.methods]
 
     def _chosen(self) -> Iterator[Task]:
-        names = [task.name for task in self.protocol.tasks]
+        known = self.protocol.tasks
         for name in self.tasks:
-            if name not in names:
-                raise UserError(f"task={name} is not possible: it is one of {', '.join(names)}")
-        wanted = self.tasks or names
-        yield from (task for task in self.protocol.tasks if task.name in wanted)
+            if name not in known:
+                raise UserError(f"task={name} is not possible: it is one of {', '.join(known)}")
+        yield from (task for name, task in known.items() if name in (self.tasks or known))

@@ -74,7 +74,7 @@ class Protocol:
     labels: Words
     variants: Mapping[str, Words]
     seconds: float  # of a final cell
-    tasks: tuple[Task, ...]
+    tasks: Mapping[str, Task]  # by name
 
     @property
     def methods(self) -> dict[str, Words]:
@@ -95,9 +95,10 @@ def read() -> Protocol:
     """Read the protocol from the file."""
     file = content()
     entries, seconds = file["experiment"], file["budget"]["seconds"]
-    tasks = tuple(
-        Task(name, tuple(task.pop("words")), **task) for name, task in entries.pop("tasks").items()
-    )
+    tasks = {
+        name: Task(name, tuple(task.pop("words")), **task)
+        for name, task in entries.pop("tasks").items()
+    }
     variants = {name: tuple(words) for name, words in entries.pop("variants").items()}
     values: Any = {name: tuple(it) if isinstance(it, list) else it for name, it in entries.items()}
     return Protocol(**values, seconds=seconds, tasks=tasks, variants=variants)

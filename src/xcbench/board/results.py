@@ -73,13 +73,12 @@ class Board:
         rows = self.rows["runs"].drop_duplicates(["task", "method", "seed"])
         here = rows["method"].isin([*self.protocol.methods])
         some = (rows[here] if here.any() else rows).groupby("task").size()
-        names = [task.name for task in self.protocol.tasks]
-        return [name for name in names if some.get(name, 0) == some.max()]
+        return [name for name in self.protocol.tasks if some.get(name, 0) == some.max()]
 
     @property
     def unmeasured(self) -> list[str]:
         """The other tasks."""
-        return [task.name for task in self.protocol.tasks if task.name not in self.measured]
+        return [name for name in self.protocol.tasks if name not in self.measured]
 
     def of_measured(self) -> Board:
         """The board without rows of the other tasks, of which some methods ran so far."""
@@ -111,7 +110,7 @@ class Board:
 
 def read(folder: Path, protocol: Protocol) -> Board:
     """Read the board from its committed tables."""
-    tasks = [tables(folder / CELLS / task.name) for task in protocol.tasks]
+    tasks = [tables(folder / CELLS / name) for name in protocol.tasks]
     parts = {part: reduce(ResultsCache.joined, (it[part].intact for it in tasks)) for part in PARTS}
     rows = {part: _of_grids(cache.rows) for part, cache in parts.items()}
     seconds = rows["tuning"].reindex(columns=["budget.seconds"])["budget.seconds"]
@@ -137,7 +136,7 @@ def _checkpoints(rows: pd.DataFrame, curves: pd.DataFrame, protocol: Protocol) -
     """Checkpoints with what the rows say of their cells, and their accuracy."""
     columns = [name for name in rows if name in OF_ROWS or str(name).startswith("shape.")]
     curves = curves.merge(rows[columns], on="cell")
-    every = curves["task"].isin([task.name for task in protocol.tasks if task.every_label])
+    every = curves["task"].isin([it.name for it in protocol.tasks.values() if it.every_label])
     more = {"took": curves.groupby("cell")["train_seconds"].transform("max")}
     for role, name in (("test", "accuracy"), ("validation", CHOOSING["accuracy"])):
         first = curves.reindex(columns=[f"{role}_precision_at_1", f"{role}_error"])
@@ -147,10 +146,9 @@ def _checkpoints(rows: pd.DataFrame, curves: pd.DataFrame, protocol: Protocol) -
 
 def _stopped(curves: pd.DataFrame, protocol: Protocol) -> pd.DataFrame:
     """Cells at the checkpoint that is best by the criterion of their method and task."""
-    every = {task.name: task.every_label for task in protocol.tasks}
     ended = curves[curves["status"].isin(ENDED)]
     parts = [
-        tuning.stopped(part, tuning.criterion(part, every[str(task)]))
+        tuning.stopped(part, tuning.criterion(part, protocol.tasks[str(task)].every_label))
         for (task, _), part in ended.groupby(BY)
     ]
     stopped = pd.concat(parts, ignore_index=True) if parts else curves[:0]
@@ -161,7 +159,7 @@ def _stopped(curves: pd.DataFrame, protocol: Protocol) -> pd.DataFrame:
 
 def _roles(finals: pd.DataFrame, protocol: Protocol) -> np.ndarray:
     """What the cells of a method are on a task."""
-    slower = {task.name: task.slower for task in protocol.tasks}
+    slower = {name: task.slower for name, task in protocol.tasks.items()}
     limits = protocol.over * protocol.seconds * finals["task"].map(slower)
     over = finals.groupby(BY)["took"].transform("mean") > limits
     method, once = finals["method"], finals["budget.patience"].isna()
@@ -183,7 +181,7 @@ def _summary(
     """Of every task and method, from its rows and from its final cells."""
     tried, runs = rows["tuning"], rows["runs"]
     methods = sorted({*tried["method"], *runs["method"]})
-    measured = [task.name for task in protocol.tasks if task.name in set(runs["task"])]
+    measured = [name for name in protocol.tasks if name in set(runs["task"])]
     every = pd.MultiIndex.from_product([measured, methods], names=BY)
     cells = finals.groupby(BY)
     counts = {
@@ -233,17 +231,15 @@ def anytime(board: Board) -> pd.DataFrame:
 
     Test rows are all measured at the best checkpoint of the whole training alone.
     """
-    every = {task.name: task.every_label for task in board.protocol.tasks}
     roles = board.finals.set_index("cell")["role"]
     curves = board.curves[board.curves["cell"].isin(roles.index) & (board.curves["epoch"] > 0)]
     means = [*CHOOSING.values(), "train_seconds"]
     lines = []
     for (task, method), some in curves.groupby(BY):
-        column = tuning.criterion(some, every[str(task)])
+        column = tuning.criterion(some, board.protocol.tasks[str(task)].every_label)
         for at in board.protocol.at:
             early = some[some["train_seconds"] <= LATE * at]
             if early["cell"].nunique() == some["cell"].nunique():
                 best = best_of_each(early, column, "cell").reindex(columns=means)
-                head = {"task": task, "method": method, "seconds": at}
-                lines.append({**head, "role": roles[some["cell"].iloc[0]], **best.mean()})
+                lines.append([task, method, at, roles[some["cell"].iloc[0]], *best.mean()])
     return pd.DataFrame(lines, columns=[*BY, "seconds", "role", *means])

@@ -43,11 +43,9 @@ def hours(board: Board) -> pd.DataFrame:
 
 def sensitivity(board: Board) -> pd.DataFrame:
     """Share of a search's first trials within 5 % of the best validation loss or error."""
-    every = {task.name: task.every_label for task in board.protocol.tasks}
     near = []
-    trials = board.first_trials
-    for (task, method, _), first in trials.groupby(["task", "method", "seed"]):
-        column = tuning.criterion(first, every[str(task)])
+    for (task, method, _), first in board.first_trials.groupby(["task", "method", "seed"]):
+        column = tuning.criterion(first, board.protocol.tasks[str(task)].every_label)
         near.append((task, method, near_best(first[column], column, NEAR).mean()))
     table = pd.DataFrame(near, columns=["task", "method", "share"])
     by_method = table.groupby("method").agg(
