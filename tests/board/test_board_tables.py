@@ -312,6 +312,20 @@ def test_findings_are_of_tasks_and_seeds(board: Board) -> None:
     assert list(exact.index) == ["one"]
 
 
+def test_rates_at_an_end_of_those_drawn_are_counted(board: Board) -> None:
+    drawn = [("one", "umax", seed, lr, 1.0, 1.0) for seed in (0, 1, 2) for lr in (0.1, 0.2, 0.3)]
+    names = ["task", "method", "seed", "lr", "epoch", "budget.seconds"]
+    chosen = [("one", "umax", 0, 0.2), ("one", "umax", 1, 0.1), ("one", "umax", 2, 0.3)]
+    chosen += [("one", "svm_ovr", 0, np.nan), ("two", "ove", 0, 0.1)]  # no rate, and no search
+    some = replace(
+        board,
+        trials=pd.DataFrame(drawn, columns=names),
+        finals=pd.DataFrame(chosen, columns=names[:4]),
+    )
+    ends = findings.at_an_end(some)
+    assert ends.index.tolist() == ["one"] and ends.loc["one"].tolist() == [0, 100, 100]
+
+
 def test_trees_on_whitened_components_are_compared_with_plain_ones(board: Board) -> None:
     assert findings.whitened(board).empty
     names = {"softmax_sgd": "adv_whitened_tree", "softmax": "negative_sampling"}

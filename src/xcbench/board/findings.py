@@ -91,6 +91,15 @@ def of_defaults(board: Board) -> pd.DataFrame:
     return (100.0 * (best == first)).where(first.notna())
 
 
+def at_an_end(board: Board) -> pd.DataFrame:
+    """100 where the lowest or the highest rate of a search is chosen, else 0, by search."""
+    search = ["task", "method", "seed"]
+    rates = board.first_trials.groupby(search)["lr"].agg(["min", "max"])
+    chosen = board.finals.set_index(search)[["lr"]].join(rates).dropna()
+    ends = chosen[["min", "max"]].eq(chosen["lr"], axis="index").any(axis="columns")
+    return (100.0 * ends).unstack(["method", "seed"])
+
+
 def _best(board: Board, some: pd.DataFrame, measure: str = "accuracy") -> pd.DataFrame:
     """A measure, tasks × seeds, of the ranked method that the task's validation rows choose."""
     ranked = some.assign(**{measure: some[CHOOSING[measure]]})[some["role"] == RANKED]
@@ -175,6 +184,13 @@ FINDINGS = (
         "In the seconds of a first trial, the defaults are the best in {} of the searches of "
         "methods with probabilities",
         of_defaults,
+        "%",
+    ),
+    Finding(
+        "ends",
+        "The lowest or the highest rate that was drawn is chosen in {} of the searches; by chance "
+        "it would be two of twelve",
+        at_an_end,
         "%",
     ),
     Finding(
