@@ -230,6 +230,8 @@ FINDINGS = (
         "The checks name them. The objectives of css, lse_softplus and gce are not the log loss: "
         "the logarithm of a sum over few drawn classes, a softplus in its place, a bounded loss. "
         "On delicious, one pass takes css and lse_softplus above the prior on training rows too. "
+        "On words, few classes have most of the rows, uniform draws seldom meet them, and steps "
+        "are noisy: with method.sampler=frequency, scent, umax and vanilla end below the prior. "
         "ADV's tree on whitened components has a finding of its own.",
     ),
     Finding(
