@@ -276,6 +276,14 @@ def test_the_checks_of_rows_can_fail(board: Board) -> None:
     assert table["over the cap, not ranked", "two softmax_sgd"] == "holds"
 
 
+def test_cells_of_tasks_not_measured_yet_are_not_checked(board: Board) -> None:
+    late = board.finals[board.finals["method"] == "softmax_sgd"].assign(
+        task="four", status="timeout"
+    )
+    more = replace(board, finals=pd.concat([board.finals, late], ignore_index=True))
+    pd.testing.assert_frame_equal(checks.of_rows(more), checks.of_rows(board))
+
+
 def test_methods_above_the_class_prior_are_named(board: Board) -> None:
     assert findings.above_prior(board).loc["one"].tolist() == [0, 0]
     finals, summary = board.finals, board.summary

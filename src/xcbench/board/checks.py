@@ -53,6 +53,7 @@ def read(folder: Path) -> pd.DataFrame:
 
 def of_rows(board: Board) -> pd.DataFrame:
     """Checks of the measured tasks that need their rows alone."""
+    board = board.of_measured()
     return pd.DataFrame([*_counted(board), *_optima(board), *_shares(board), *_within(board)])
 
 
@@ -89,8 +90,7 @@ def _shares(board: Board) -> Iterator[dict[str, object]]:
     """Shares of cells and pairs."""
     finals, summary = board.finals, board.summary
     finals = finals[finals["role"].isin([RANKED, OVER])]
-    here = ~summary["reason"].str.contains(PACKAGE)
-    pairs = summary[here & summary["task"].isin(board.measured)]
+    pairs = summary[~summary["reason"].str.contains(PACKAGE)]
     prior = summary[summary["method"] == "prior"].set_index("task")["test_log_loss"]
     probable = pairs[pairs["role"].isin([RANKED, ONCE, OVER])].dropna(subset=["test_log_loss"])
     below = probable["test_log_loss"] < probable["task"].map(prior).astype(float)
