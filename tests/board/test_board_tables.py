@@ -383,6 +383,12 @@ def test_a_method_that_is_not_installed_is_not_trained_again(board: Board) -> No
         assert not list(checks.again(protocol.Conditions(PROTOCOL, {}), gone))
 
 
+def test_a_cell_that_its_seconds_ended_is_not_trained_again(board: Board) -> None:
+    late = replace(board, finals=board.finals.assign(status="timeout"))
+    with sweeps.hydra({}):
+        assert not list(checks.again(protocol.Conditions(PROTOCOL, {}), late))
+
+
 def test_a_cell_trained_again_is_the_same_after_the_same_passes() -> None:
     """Its best evaluation may come at other passes, by the clock; its end may not differ."""
     row = pd.Series({"task": "one", "method": "m", "seed": 0, "test_log_loss": 1.0})
