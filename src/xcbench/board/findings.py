@@ -189,7 +189,7 @@ FINDINGS = (
     Finding(
         "ends",
         "The lowest or the highest rate that was drawn is chosen in {} of the searches; by chance "
-        "it would be two of twelve",
+        "it would be as often as any other two",
         at_an_end,
         "%",
     ),
