@@ -15,11 +15,9 @@ from xcbench.config import presets
 from xcbench.papers import Measured, description, published, replication, run, verdicts
 from xcbench.papers.adv import figures, tables
 from xcbench.papers.adv.experiments import (
-    ACCURACY,
     DATASETS,
     DRAWS,
     EURLEX,
-    LIKELIHOOD,
     PROPOSED,
     SAMPLING,
     VALIDATION,
@@ -29,6 +27,7 @@ from xcbench.papers.adv.experiments import (
     printed,
 )
 from xcbench.papers.adv.figures import SECONDS, reached
+from xcbench.papers.columns import TEST_ACCURACY, TEST_LIKELIHOOD
 
 NONE = pd.DataFrame()
 TEST_LOSS, TEST_ERROR = "test_log_loss", "test_error"
@@ -119,13 +118,13 @@ def test_data_that_are_absent_and_numbers_that_differ() -> None:
 # ---------------------------------------------------------------- tables
 def test_when_an_accuracy_is_reached() -> None:
     curve = pd.DataFrame({"train_seconds": [5.0, 7.0, 9.0, 11.0], TEST_ERROR: [1.0, 0.8, 0.9, 0.5]})
-    at = partial(reached, curve, measure=ACCURACY, clock=SECONDS)
+    at = partial(reached, curve, measure=TEST_ACCURACY, clock=SECONDS)
     assert at(0.1) == pytest.approx(6.0)  # half way from 0 to 0.2
     assert at(0.3) == pytest.approx(10.0)  # from 0.1 to 0.5
     assert at(0.0) == 5.0
     assert math.isnan(at(0.6))
     curve[TEST_LOSS] = [5.0, 4.0, math.nan, 2.0]
-    assert reached(curve, -3.0, LIKELIHOOD, SECONDS) == 9.0
+    assert reached(curve, -3.0, TEST_LIKELIHOOD, SECONDS) == 9.0
 
 
 def figure1(slower: float) -> tuple[pd.DataFrame, pd.DataFrame]:

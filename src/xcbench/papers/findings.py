@@ -59,13 +59,12 @@ class Findings:
 
     def verdicts(self, kind: str, word: str) -> int:
         """How many printed numbers have a verdict that begins so."""
-        begins = self.rows["verdict"].str.startswith(word)
-        return int(((self.rows["kind"] == kind) & begins).sum())
+        return int(self.rows["verdict"][self.rows["kind"] == kind].str.startswith(word).sum())
 
     def deviating(self, why: str) -> int:
         """How many results deviate for a reason that has these words."""
         deviates = self.rows["verdict"].eq(DEVIATES) & self.rows["kind"].eq(RESULT)
-        return int((deviates & self.rows["reason"].str.contains(why, regex=False)).sum())
+        return int(self.rows["reason"][deviates].str.contains(why, regex=False).sum())
 
     def claims(self, verdict: str) -> int:
         """How many claims in prose have a verdict."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import partial
 
 import pandas as pd
 
@@ -89,8 +90,8 @@ class Measure:
     def speaks_of(self, number: Number) -> bool:
         """Whether it says how a number is measured, or that it is none to measure."""
         fits = (
-            any(fnmatchcase(printed, pattern) for pattern in _list(patterns))
-            for printed, patterns in (
+            any(map(partial(fnmatchcase, printed), [it] if isinstance(it, str) else it))
+            for printed, it in (
                 (number.table, self.table),
                 (number.dataset, self.dataset),
                 (number.method, self.method),
@@ -144,11 +145,10 @@ class Measures:
 
     def _ours(self, number: Number, measure: Measure) -> tuple[str, str]:
         """Our dataset and method."""
-        data = self.datasets.get(number.dataset, "")
-        method = self.methods.get(number.method, "")
+        data, method = measure.data, measure.our_method
         return (
-            data if measure.data is None else measure.data,
-            method if measure.our_method is None else measure.our_method,
+            self.datasets.get(number.dataset, "") if data is None else data,
+            self.methods.get(number.method, "") if method is None else method,
         )
 
     def _rows(
@@ -213,7 +213,3 @@ class Measures:
         if why in lacking:
             return Evidence((), lacking[why], why, last, kind)
         return Evidence((), why or remark(pd.concat(every.values())), verdicts.NOT_YET, last, kind)
-
-
-def _list(patterns: str | Sequence[str]) -> Sequence[str]:
-    return [patterns] if isinstance(patterns, str) else patterns

@@ -87,9 +87,8 @@ def write(name: str, measured: Measured, folder: Path) -> pd.DataFrame:
     """Write a paper's page, its tables as Markdown and its figures; gives the replication rows."""
     paper = description.of(name)
     measured = replace(measured, results=without_twins(measured.results), folder=folder)
-    if paper.rows:
-        measured = replace(measured, results=paper.rows(measured))
-    measured = replace(measured, results=compact(measured.results), curves=compact(measured.curves))
+    rows = paper.rows(measured) if paper.rows else measured.results
+    measured = replace(measured, results=compact(rows), curves=compact(measured.curves))
     evidence = paper.evidence(measured.results)
     in_prose = prose.table(name, paper.statements, measured)
     prose.write(folder, in_prose)

@@ -105,17 +105,14 @@ class Pivot:
     def table(self, results: pd.DataFrame) -> pd.DataFrame:
         """Table of measured rows."""
         groups = self._groups(having(results, self.where), self.order or [*self.by])
+        every = self.every or remark in self.columns.values()
         lines = [
             [labels[heading] for heading in self.by]
             + [self._text(shown, labels, rows) for shown in self.columns.values()]
             for labels, rows in groups
-            if self.every or self._remarked or (rows["status"] != "skipped").any()
+            if every or (rows["status"] != "skipped").any()
         ]
         return pd.DataFrame(lines, columns=[*self.by, *self.columns])
-
-    @property
-    def _remarked(self) -> bool:
-        return remark in self.columns.values()
 
     def _groups(
         self, rows: pd.DataFrame, headings: Sequence[str]
@@ -138,7 +135,7 @@ class Pivot:
         first = _values(cell.of, labels, rows)
         if cell.less:
             return number(first.mean - _values(cell.less, labels, rows).mean, digits, "+z")
-        return NONE if self._remarked and not first.values else first.text(digits)
+        return NONE if remark in self.columns.values() and not first.values else first.text(digits)
 
 
 def _values(of: Column | Printed, labels: Mapping[str, str], rows: pd.DataFrame) -> Values:

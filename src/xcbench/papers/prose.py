@@ -169,9 +169,8 @@ def table(paper: str, statements: Sequence[Statement], measured: Measured) -> pd
 
 def write(folder: Path, frame: pd.DataFrame) -> None:
     """Write ``claims.csv`` into the folder of a report."""
-    seeds = frame["seeds"].map(lambda value: f"{value}" if value else "")
     folder.mkdir(parents=True, exist_ok=True)
-    save(frame.assign(seeds=seeds), folder / NAME, digits=6)
+    save(frame.assign(seeds=frame["seeds"].astype(str).replace("0", "")), folder / NAME, digits=6)
 
 
 def _row(paper: str, measured: Measured, statement: Statement, dataset: str) -> Row:
@@ -297,8 +296,10 @@ def _few(results: pd.DataFrame, sides: Sequence[Rows], seeds: int) -> str:
     ran = [set(rows.all_of(results)["seed"]) for rows in sides]
     common = set.intersection(*([it for it in ran if len(it) > 1] or ran))
     lost = len(common) - seeds
-    chosen = CHOSEN if any(rows.best for rows in sides) else ""
-    return _joined(chosen, f"{lost} of {len(common)} seeds did not end" if lost else "")
+    return _joined(
+        CHOSEN if any(rows.best for rows in sides) else "",
+        f"{lost} of {len(common)} seeds did not end" if lost else "",
+    )
 
 
 def _empty(

@@ -29,8 +29,7 @@ def numbers() -> pd.DataFrame:
 
 def of(paper: str) -> pd.DataFrame:
     """The printed numbers of a paper."""
-    every = numbers()
-    return every[every["paper"] == paper]
+    return numbers().query("paper == @paper")
 
 
 def text(paper: str, table: str, dataset: str, method: str, metric: str) -> str:

@@ -108,12 +108,12 @@ def summed(paper: Description, rows: pd.DataFrame, claims: list[Stated]) -> list
 
 def by_reading(claims: list[Stated]) -> list[Section]:
     """Claims that were answered in several ways, if any."""
-    frame = stated.readings(claims)
-    caption = (
-        "Does the claim hold? The verdict and the effect with its interval, reading by reading"
+    frame = stated.readings(claims).fillna("not measured")
+    table = Table(
+        "Does the claim hold? The verdict and the effect with its interval, reading by reading",
+        frame,
     )
-    table = [Table(caption, frame.fillna("not measured"))]
-    return [] if frame.empty else [Section("Claims, reading by reading", tables=table)]
+    return [] if frame.empty else [Section("Claims, reading by reading", tables=[table])]
 
 
 def of_claims(claims: list[Stated]) -> Table:

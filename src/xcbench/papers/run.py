@@ -239,8 +239,8 @@ def with_best(configurations: list[Config], best: Best, tuning: Grid) -> list[Co
 
 def _search(grid: Grid, job: Job) -> Search:
     """The search of a grid that a job belongs to."""
-    others = (_setting(job, name, "") for name in grid.variants)
-    return job.cell.dataset, job.cell.method, *map(str, others)
+    others = (str(_setting(job, name, "")) for name in grid.variants)
+    return job.cell.dataset, job.cell.method, *others
 
 
 def _setting(job: Job, name: str, default: object = None) -> object:

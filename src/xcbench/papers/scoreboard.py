@@ -149,8 +149,9 @@ def others(rows: pd.DataFrame) -> list[str]:
         for judged in [some[some["measured"] != ""]]
         for agree in [judged["verdict"].map(verdict_class).isin(RESULTS.keys() - {"deviates"})]
     ]
-    settings, times = (len(kinds[kind]) for kind in (verdicts.OF_SETTING, verdicts.OF_TIME))
-    definitions = len(kinds[verdicts.BY_DEFINITION])
+    settings, times, definitions = (
+        len(kinds[kind]) for kind in (verdicts.OF_SETTING, verdicts.OF_TIME, verdicts.BY_DEFINITION)
+    )
     empty = int(((rows["verdict"] == verdicts.NOT_PRINTED) & rows["kind"].isin(JUDGED)).sum())
     return [
         *checked,

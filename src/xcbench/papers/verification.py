@@ -78,16 +78,15 @@ def _rows(paper: Paper, reports: Path, settings: Mapping[str, str]) -> Iterator[
 
 def _seeds(rows: pd.DataFrame, row: pd.Series) -> pd.DataFrame:
     """Rows of the same grid and the same settings, of all seeds."""
-    names = [str(name) for name in rows if str(name) != "dataset.protocol.split_seed"]
-    settings = [name for name in names if "." in name and not name.startswith("shape.")]
-    for name in ("grid", "dataset", "method", "lr", *settings):
+    settings = [name for name in map(str, rows) if "." in name and not name.startswith("shape.")]
+    for name in {"grid", "dataset", "method", "lr", *settings} - {"dataset.protocol.split_seed"}:
         rows = rows[(rows[name] == row[name]) | (rows[name].isna() & pd.isna(row[name]))]
     return rows
 
 
 def _prepared(item: Drawn) -> Drawn:
-    settings = replace(item.job.settings, grid=GRID, mlflow=False, plan=False)
-    (job,) = planning.jobs([settings], complete=False)
+    again = [replace(item.job.settings, grid=GRID, mlflow=False, plan=False)]
+    (job,) = planning.jobs(again, complete=False)
     return replace(item, job=job)
 
 

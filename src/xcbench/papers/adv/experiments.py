@@ -11,7 +11,6 @@ from functools import partial
 import pandas as pd
 
 from xcbench.papers import Grid, Measured, published
-from xcbench.papers import columns as c
 from xcbench.papers.rows import at, having, stopped
 
 DATASETS = {"Wikipedia-500K": "wikipedia500k", "Amazon-670K": "amazon670k"}
@@ -122,7 +121,6 @@ GRIDS = [
 
 
 VALIDATION_ERROR = "validation_error"
-LIKELIHOOD, ACCURACY = -c.TEST_LOG_LOSS, 1 - c.TEST_ERROR
 ERRORS = r"^(train|validation|test)_(error|precision_at_1)(_uncorrected)?$"
 BARE = "_uncorrected"
 SAMPLING, START = "method.sampler", "method.init"

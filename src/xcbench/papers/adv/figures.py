@@ -12,12 +12,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from xcbench.papers import Lines, Measured
+from xcbench.papers import columns as c
 from xcbench.papers.adv.experiments import (
-    ACCURACY,
     DATASETS,
     FIGURE1_LARGE,
     HERE,
-    LIKELIHOOD,
     PROPOSED,
     SHOWN,
     compared,
@@ -60,7 +59,7 @@ def figure1(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
     shown = [dataset for dataset in HERE if chosen[dataset]]
     if not shown:
         return None
-    measures = {LIKELIHOOD: "log likelihood (nats a test row)", ACCURACY: "accuracy"}
+    measures = {c.TEST_LIKELIHOOD: "log likelihood (nats a test row)", c.TEST_ACCURACY: "accuracy"}
     absent = [
         name for name, dataset in DATASETS.items() if FIGURE1_LARGE(dataset).of(results).empty
     ]
@@ -80,7 +79,7 @@ def figure1(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
                 if len(line):
                     draw_line(ax, line, LOOKS[name])
                     starts.append(line["mean"].iloc[0])
-            if measure == LIKELIHOOD:
+            if measure == c.TEST_LIKELIHOOD:
                 ax.set_ylim(bottom=max(ax.get_ylim()[0], BELOW * min(starts)))
             ax.set(title=SHOWN[dataset], xlabel="training seconds", ylabel=label, xscale="log")
     style.legend(fig, "", LOOKS)
@@ -97,7 +96,7 @@ def _boxes(pair: Iterable[Axes], name: str) -> None:
 
 
 SECONDS, EPOCHS = "train_seconds", "epoch"  # clocks of a race
-MEASURES = {"accuracy": ACCURACY, "log likelihood": LIKELIHOOD}  # what it is to
+MEASURES = {"accuracy": c.TEST_ACCURACY, "log likelihood": c.TEST_LIKELIHOOD}  # what it is to
 LEVELS = (0.5, 0.75, 0.9)  # of the highest accuracy of any method of Figure 1
 MATCHED = 0.95  # of that of the best other method, which it reaches itself
 NATS = 0.05  # the same for the log likelihood: so much below it
@@ -213,7 +212,7 @@ def _levels(measured: Measured, dataset: str) -> Iterator[Level]:
         )
         return Level(dataset, judged, measure, what, value, seconds, epochs)
 
-    best = {name: values(rows, ACCURACY).mean for name, rows in chosen.items()}
+    best = {name: values(rows, c.TEST_ACCURACY).mean for name, rows in chosen.items()}
     for share in LEVELS:
         highest = share * max(best.values())
         yield level(share == LEVELS[-1], "accuracy", f"{share:.0%} of the highest", highest)
@@ -221,7 +220,7 @@ def _levels(measured: Measured, dataset: str) -> Iterator[Level]:
     if others:
         matched = MATCHED * max(best[name] for name in others)
         yield level(True, "accuracy", f"{MATCHED:.0%} of the best other", matched)
-        likeliest = max(values(chosen[name], LIKELIHOOD).mean for name in others)
+        likeliest = max(values(chosen[name], c.TEST_LIKELIHOOD).mean for name in others)
         what = f"{NATS:g} nats below the best other"
         yield level(True, "log likelihood", what, likeliest - NATS)
 

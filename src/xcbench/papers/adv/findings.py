@@ -2,84 +2,60 @@
 
 from __future__ import annotations
 
+from xcbench.papers import Grid
 from xcbench.papers import columns as c
 from xcbench.papers.adv import tables
 from xcbench.papers.adv.experiments import (
-    ACCURACY,
     APPENDIX_A2,
     APPENDIX_A2_TEXT,
     FIGURE1,
     FIGURE1_SPLITS,
-    LIKELIHOOD,
     NCE_NORMALISED,
     PAIRS_TUNED,
-    SCALE,
     SCALE_SEARCH,
     SMOOTHED,
     TABLE1_CODE,
     TABLE1_CODE_FREQUENCY,
 )
+from xcbench.papers.columns import Column
 from xcbench.papers.findings import Findings, effect_text
 from xcbench.papers.rows import Rows
 
-NEWS, TAGS = "20news", "citeulike"
-NEGATIVE = "negative_sampling"
-
-
-def figure1(dataset: str, sampler: str) -> Rows:
-    """Negative sampling with the noise of a sampler (Figure 1)."""
-    return FIGURE1(dataset, NEGATIVE, {c.SAMPLER: sampler})
-
-
-def splits(sampler: str) -> Rows:
-    """The same on five splits of citeulike."""
-    return FIGURE1_SPLITS(TAGS, NEGATIVE, {c.SAMPLER: sampler})
-
-
-def scale(components: str) -> Rows:
-    """Negative sampling from a tree over components of a scale, its lambda_n chosen for it."""
-    return SCALE(TAGS, NEGATIVE, {c.TREE_PCA: components})
-
-
-def searched(components: str, tree_l2: float) -> Rows:
-    """The same at another lambda_n of the tree, of the search."""
-    return SCALE_SEARCH(TAGS, NEGATIVE, {c.TREE_PCA: components, c.TREE_L2: tree_l2})
-
-
-def uniform_noise(dataset: str) -> Rows:
-    """Uniform negative sampling (Appendix A.2)."""
-    return APPENDIX_A2(dataset, NEGATIVE, {c.SAMPLER: "uniform"})
-
-
-def all_tags(sampler: str) -> Rows:
-    """Negative sampling with all tags of citeulike, at its own rate."""
-    return PAIRS_TUNED(TAGS, NEGATIVE, {c.SAMPLER: sampler})
-
-
-ALL_TAGS_TREE = all_tags("tree")
-CODE_TREE = TABLE1_CODE(TAGS, NEGATIVE, {c.SAMPLER: "tree"})
-CODE_FREQUENCY = TABLE1_CODE_FREQUENCY(TAGS, NEGATIVE, {c.SAMPLER: "frequency"})
-TEXT_UNIFORM = APPENDIX_A2_TEXT(NEWS, NEGATIVE, {c.SAMPLER: "uniform"})
+NEWS, TAGS, NEGATIVE = "20news", "citeulike", "negative_sampling"
+AT_0_3 = {  # lambda_n, of the search
+    it: SCALE_SEARCH(TAGS, NEGATIVE, {c.TREE_PCA: it, c.TREE_L2: 0.3}) for it in tables.SCALES
+}
+ACCURACY, LIKELIHOOD = c.TEST_ACCURACY, c.TEST_LIKELIHOOD
 HIGHER_LIKELIHOOD = (
     "Adversarial negative sampling reaches a higher log likelihood than "
     "frequency-based negative sampling"
 )
 
 
+def noise(grid: Grid, dataset: str, sampler: str) -> Rows:
+    """Negative sampling with the noise of a sampler."""
+    return grid(dataset, NEGATIVE, {c.SAMPLER: sampler})
+
+
+def ahead(
+    say: Findings,
+    grid: Grid,
+    dataset: str,
+    other: str,
+    column: Column = LIKELIHOOD,
+    form: str = ".3f",
+) -> str:
+    """What the tree has more than another noise."""
+    return say.difference(noise(grid, dataset, "tree"), noise(grid, dataset, other), column, form)
+
+
+FREQUENCY = noise(FIGURE1, TAGS, "frequency")
+
+
 def findings(say: Findings) -> list[str]:
     """Paragraphs of what was found."""
     return [
-        *figure_1(say),
-        *choices(say),
-        *bias_and_softmax(say),
-        *trees(say),
-        *code_and_classes(say),
-    ]
-
-
-def figure_1(say: Findings) -> list[str]:
-    """Figure 1: the tree beside other noises."""
-    return [
+        # Figure 1: the tree beside other noises.
         f"""
 None of the paper's data is here. Its claims are tested on citeulike and 20 Newsgroups. With
 the 20 classes of the latter, the choice of a sampler matters little.
@@ -91,9 +67,11 @@ citeulike has no given split, and the seeds share one; five splits stand below.
         f"""
 The claim of an order of magnitude (Figure 1) has no verdict, since the cells ran at different
 loads of the machine. To reach 90 % of the highest accuracy on citeulike, frequency noise
-takes {tables.times_as_long(say.measured, "frequency-based neg. sampling")} of the training
-seconds of the adversarial tree, and OVE {tables.times_as_long(say.measured, "OVE")} times as
-long. The seconds of the tree include its fit.
+takes
+{effect_text(tables.over_the_tree(say.measured, TAGS, "frequency-based neg. sampling"), ".2f")} of
+the training seconds of the adversarial tree, and OVE
+{effect_text(tables.over_the_tree(say.measured, TAGS, "OVE"), ".2f")} times as long. The seconds of
+the tree include its fit.
 Of the first three seeds, the cells of the tree and of frequency noise ran on a busy machine;
 those of the other methods did not, so their factors are too low. All cells of the other two
 seeds ran beside other jobs. Against uniform noise the claim is neither confirmed nor refuted:
@@ -103,43 +81,38 @@ uniform noise never reaches that accuracy in its seconds.
 In its final log likelihood the tree is ahead on citeulike,
 {say.claimed(HIGHER_LIKELIHOOD, holds=TAGS)}
 with
-{say.spread(figure1(TAGS, "tree"), LIKELIHOOD, ".3f")}.
+{say.spread(noise(FIGURE1, TAGS, "tree"), LIKELIHOOD, ".3f")}.
 It is above frequency noise by
-{say.difference(figure1(TAGS, "tree"), figure1(TAGS, "frequency"), LIKELIHOOD, ".3f")}
+{ahead(say, FIGURE1, TAGS, "frequency")}
 and above uniform noise by
-{say.difference(figure1(TAGS, "tree"), figure1(TAGS, "uniform"), LIKELIHOOD, ".3f")}.
+{ahead(say, FIGURE1, TAGS, "uniform")}.
 Exact softmax after ten epochs has
 {say.spread(APPENDIX_A2(TAGS, "softmax"), LIKELIHOOD, ".3f")}. The accuracy with
 the tree differs from that of frequency noise by
-{say.difference(figure1(TAGS, "tree"), figure1(TAGS, "frequency"), ACCURACY)},
+{ahead(say, FIGURE1, TAGS, "frequency", ACCURACY, ".4f")},
 so five seeds show no order.
 """,
         f"""
 A seed says nothing of the articles that train. On five splits of citeulike, at the rates and
 the lambda_n that the first one chose, the log likelihood of the tree is above that of
 frequency noise by
-{say.difference(splits("tree"), splits("frequency"), LIKELIHOOD, ".3f")}
+{ahead(say, FIGURE1_SPLITS, TAGS, "frequency")}
 and above that of uniform noise by
-{say.difference(splits("tree"), splits("uniform"), LIKELIHOOD, ".3f")}.
+{ahead(say, FIGURE1_SPLITS, TAGS, "uniform")}.
 Its accuracy differs by
-{say.difference(splits("tree"), splits("frequency"), ACCURACY)}
+{ahead(say, FIGURE1_SPLITS, TAGS, "frequency", ACCURACY, ".4f")}
 and
-{say.difference(splits("tree"), splits("uniform"), ACCURACY)}.
+{ahead(say, FIGURE1_SPLITS, TAGS, "uniform", ACCURACY, ".4f")}.
 """,
         f"""
 On 20 Newsgroups the tree has the lowest log likelihood of the three samplers.
 {say.claimed(HIGHER_LIKELIHOOD, fails=NEWS)}
 Minus that of frequency noise it is
-{say.difference(figure1(NEWS, "tree"), figure1(NEWS, "frequency"), LIKELIHOOD, ".3f")},
+{ahead(say, FIGURE1, NEWS, "frequency")},
 minus that of uniform noise
-{say.difference(figure1(NEWS, "tree"), figure1(NEWS, "uniform"), LIKELIHOOD, ".3f")}.
+{ahead(say, FIGURE1, NEWS, "uniform")}.
 """,
-    ]
-
-
-def choices(say: Findings) -> list[str]:
-    """The two choices that the headline depends on."""
-    return [
+        # The two choices that the headline depends on.
         f"""
 The headline depends on two choices. The first is the counts of frequency noise. The text uses
 empirical label frequencies (variant=adv/paper). The authors' code adds 1 to every count
@@ -148,11 +121,11 @@ empirical label frequencies (variant=adv/paper). The authors' code adds 1 to eve
 of the mass uniform. With rates tuned for each, the code's noise has a log likelihood of
 {say.spread(SMOOTHED(TAGS, NEGATIVE), LIKELIHOOD, ".3f")} and the
 text's of
-{say.spread(figure1(TAGS, "frequency"), LIKELIHOOD, ".3f")}.
+{say.spread(FREQUENCY, LIKELIHOOD, ".3f")}.
 The tree is ahead by
-{say.difference(figure1(TAGS, "tree"), SMOOTHED(TAGS, NEGATIVE), LIKELIHOOD, ".3f")}
+{say.difference(noise(FIGURE1, TAGS, "tree"), SMOOTHED(TAGS, NEGATIVE), LIKELIHOOD, ".3f")}
 of the code's noise, and by
-{say.difference(figure1(TAGS, "tree"), figure1(TAGS, "frequency"), LIKELIHOOD, ".3f")}
+{ahead(say, FIGURE1, TAGS, "frequency")}
 of the text's.
 """,
         f"""
@@ -160,63 +133,65 @@ The second choice is the scale of the tree's components, and with it lambda_n. W
 lambda_n for each scale on validation rows ({tables.lambdas(say.measured)} for plain
 components, unit variance, and standardised and whitened ones). The log likelihood of the tree
 minus that of frequency noise is then
-{say.difference(scale("plain"), figure1(TAGS, "frequency"), LIKELIHOOD, ".3f")}
+{say.difference(tables.scaled("plain"), FREQUENCY, LIKELIHOOD, ".3f")}
 on plain principal components (the text),
-{say.difference(scale("unit_variance"), figure1(TAGS, "frequency"), LIKELIHOOD, ".3f")}
+{say.difference(tables.scaled("unit_variance"), FREQUENCY, LIKELIHOOD, ".3f")}
 on components of unit variance, and
-{say.difference(scale("whitened"), figure1(TAGS, "frequency"), LIKELIHOOD, ".3f")}
+{say.difference(tables.scaled("whitened"), FREQUENCY, LIKELIHOOD, ".3f")}
 on standardised and whitened ones (the code). {tables.ranking(say.measured)} A lambda_n that
 does not suit the scale reverses the ranking. At `lambda_n=0.3` (one seed, 1,000 test rows)
 plain components end at
-{say.mean(searched("plain", 0.3), LIKELIHOOD, ".2f")},
+{say.mean(AT_0_3["plain"], LIKELIHOOD, ".2f")},
 unit variance at
-{say.mean(searched("unit_variance", 0.3), LIKELIHOOD, ".2f")}
+{say.mean(AT_0_3["unit_variance"], LIKELIHOOD, ".2f")}
 and whitened ones at
-{say.mean(searched("whitened", 0.3), LIKELIHOOD, ".2f")}.
+{say.mean(AT_0_3["whitened"], LIKELIHOOD, ".2f")}.
 Frequency noise has
-{say.mean(figure1(TAGS, "frequency"), LIKELIHOOD, ".2f")}
+{say.mean(FREQUENCY, LIKELIHOOD, ".2f")}
 and uniform noise
-{say.mean(figure1(TAGS, "uniform"), LIKELIHOOD, ".2f")}.
+{say.mean(noise(FIGURE1, TAGS, "uniform"), LIKELIHOOD, ".2f")}.
 With the code's own settings (`lambda_n=0.05`, whitened) the tree has
-{say.spread(CODE_TREE, LIKELIHOOD, ".2f")}.
+{say.spread(noise(TABLE1_CODE, TAGS, "tree"), LIKELIHOOD, ".2f")}.
 The accuracies of the three scales are
-{say.spread(scale("plain"), ACCURACY)},
-{say.spread(scale("unit_variance"), ACCURACY)}
+{say.spread(tables.scaled("plain"), ACCURACY)},
+{say.spread(tables.scaled("unit_variance"), ACCURACY)}
 and
-{say.spread(scale("whitened"), ACCURACY)}.
+{say.spread(tables.scaled("whitened"), ACCURACY)}.
 The features here come from an SVD; we could not try the scales on the authors' XML-CNN
 features.
 """,
-    ]
-
-
-def bias_and_softmax(say: Findings) -> list[str]:
-    """Bias removal, exact softmax and NCE."""
-    return [
+        # Bias removal, exact softmax and NCE.
         f"""
 With the tree, removing the bias raises the log likelihood on citeulike by
-{say.mean(figure1(TAGS, "tree"), c.TEST_LOG_LOSS_UNCORRECTED - c.TEST_LOG_LOSS, ".2f")}
+{say.mean(noise(FIGURE1, TAGS, "tree"), c.TEST_LOG_LOSS_UNCORRECTED - c.TEST_LOG_LOSS, ".2f")}
 nats and the accuracy by
-{say.mean(figure1(TAGS, "tree"), c.TEST_ERROR_UNCORRECTED - c.TEST_ERROR, ".3f")}.
+{say.mean(noise(FIGURE1, TAGS, "tree"), c.TEST_ERROR_UNCORRECTED - c.TEST_ERROR, ".3f")}.
 With frequency noise it raises them by
-{say.mean(figure1(TAGS, "frequency"), c.TEST_LOG_LOSS_UNCORRECTED - c.TEST_LOG_LOSS, ".2f")}
+{say.mean(FREQUENCY, c.TEST_LOG_LOSS_UNCORRECTED - c.TEST_LOG_LOSS, ".2f")}
 nats and
-{say.mean(figure1(TAGS, "frequency"), c.TEST_ERROR_UNCORRECTED - c.TEST_ERROR, ".3f")}.
+{say.mean(FREQUENCY, c.TEST_ERROR_UNCORRECTED - c.TEST_ERROR, ".3f")}.
 Both were tuned for the corrected likelihood. {tables.bare_sentence(say.measured)}
 {tables.seeds_sentence(say.measured)}
 """,
         f"""
 Appendix A.2 compares uniform negative sampling with exact softmax. The accuracy of exact
 softmax is higher by
-{say.difference(APPENDIX_A2(TAGS, "softmax"), uniform_noise(TAGS), ACCURACY, ".3f")}
+{say.difference(APPENDIX_A2(TAGS, "softmax"), noise(APPENDIX_A2, TAGS, "uniform"), ACCURACY, ".3f")}
 on citeulike and by
-{say.difference(APPENDIX_A2(NEWS, "softmax"), uniform_noise(NEWS), ACCURACY, ".3f")}
+{say.difference(APPENDIX_A2(NEWS, "softmax"), noise(APPENDIX_A2, NEWS, "uniform"), ACCURACY, ".3f")}
 on 20 Newsgroups. For EURLex, which is not here, the paper prints
 {say.printed("Appendix A.2", "EURLex-4K", "full softmax", "test_accuracy")} against
 {say.printed("Appendix A.2", "EURLex-4K", "uniform neg. sampling", "test_accuracy")}. By the
 protocol of the appendix, with a tenth of the training rows for validation and principal
 components, the difference on 20 Newsgroups is
-{say.difference(APPENDIX_A2_TEXT(NEWS, "softmax"), TEXT_UNIFORM, ACCURACY, ".3f")}.
+{
+            say.difference(
+                APPENDIX_A2_TEXT(NEWS, "softmax"),
+                noise(APPENDIX_A2_TEXT, NEWS, "uniform"),
+                ACCURACY,
+                ".3f",
+            )
+        }.
 """,
         f"""
 NCE with the tree as its base distribution has a low log likelihood with biases that start
@@ -231,12 +206,7 @@ why.
 A table below has every sampler with every objective, which no paper shows. The tree helps A&R
 and harms OVE, U-max and NCE. We did not isolate the property that decides.
 """,
-    ]
-
-
-def trees(say: Findings) -> list[str]:
-    """What of the fit of the tree matters."""
-    return [
+        # What of the fit of the tree matters.
         f"""
 The steps of the tree's fit that the text leaves out change little. The text splits first by
 Eq. 9 and takes Newton steps to the optimum; the code splits in halves and takes one Newton
@@ -258,12 +228,7 @@ the signal-to-noise ratio of Eq. 12 lies between 1/(N²K) and 1/(N²(K-1)) for e
 distribution. A sampler does change the curvature at the optimum, p_D p_n / (p_D + p_n) per
 class (Eq. 13).
 """,
-    ]
-
-
-def code_and_classes(say: Findings) -> list[str]:
-    """The settings of the code; all classes of citeulike."""
-    return [
+        # The settings of the code; all classes of citeulike.
         f"""
 Text and code (variant=adv/paper, variant=adv/code) differ in the tree: the scale of its
 components, its first split, its discrete step and its regulariser. They also differ in the
@@ -271,9 +236,9 @@ counts of frequency noise, the scores that the regulariser of uniform and freque
 acts on, a decay of the rate, and the order of the rows. The rates were tuned for the text,
 those of frequency noise for each kind of counts. With them the code's settings change the log
 likelihood on citeulike by
-{say.difference(CODE_TREE, figure1(TAGS, "tree"), LIKELIHOOD, ".3f")}
+{say.difference(noise(TABLE1_CODE, TAGS, "tree"), noise(FIGURE1, TAGS, "tree"), LIKELIHOOD, ".3f")}
 with the tree and
-{say.difference(CODE_FREQUENCY, figure1(TAGS, "frequency"), LIKELIHOOD, ".3f")}
+{say.difference(noise(TABLE1_CODE_FREQUENCY, TAGS, "frequency"), FREQUENCY, LIKELIHOOD, ".3f")}
 with frequency noise.
 """,
         f"""
@@ -282,9 +247,9 @@ tag an article (one seed, standard errors in the table) the tree has the highest
 the three samplers with 4,222 classes, and the lowest with all 52,919; most of these classes have
 at most two training rows. At a rate and a regulariser of its own for each noise, over five seeds,
 the log likelihood of the tree with all classes minus that of frequency noise is
-{say.difference(ALL_TAGS_TREE, all_tags("frequency"), LIKELIHOOD, ".3f")}, minus that of
-uniform noise {say.difference(ALL_TAGS_TREE, all_tags("uniform"), LIKELIHOOD, ".3f")}.
+{ahead(say, PAIRS_TUNED, TAGS, "frequency")}, minus that of
+uniform noise {ahead(say, PAIRS_TUNED, TAGS, "uniform")}.
 Its accuracy minus that of frequency noise is
-{say.difference(ALL_TAGS_TREE, all_tags("frequency"), ACCURACY)}.
+{ahead(say, PAIRS_TUNED, TAGS, "frequency", ACCURACY, ".4f")}.
 """,
     ]

@@ -9,7 +9,6 @@ from xcbench.papers import Lines, Measured
 from xcbench.papers import columns as c
 from xcbench.papers.adv import figures
 from xcbench.papers.adv.experiments import (
-    ACCURACY,
     APPENDIX_A2,
     BARE,
     DATASETS,
@@ -17,7 +16,6 @@ from xcbench.papers.adv.experiments import (
     EURLEX,
     FIGURE1,
     HERE,
-    LIKELIHOOD,
     OBJECTIVES,
     PRIORS,
     SAMPLERS,
@@ -33,7 +31,6 @@ from xcbench.papers.adv.experiments import (
     at_start,
     printed,
 )
-from xcbench.papers.findings import effect_text
 from xcbench.papers.rows import Rows, ended, having, number, values
 from xcbench.papers.run import searches
 from xcbench.show.formats import NONE
@@ -109,7 +106,7 @@ def appendix(measured: Measured) -> Lines:
         drawn = {"method": "negative_sampling", SAMPLING: "uniform"}
         both = [having(rows, labels) for labels in ({"method": "softmax"}, drawn)]
         line = {"dataset": SHOWN.get(dataset, EURLEX)}
-        for what, column in {"acc": ACCURACY, "log lik": LIKELIHOOD}.items():
+        for what, column in {"acc": c.TEST_ACCURACY, "log lik": c.TEST_LIKELIHOOD}.items():
             exact, uniform = (values(rows, column) for rows in both)
             line |= {
                 f"{what}, softmax": exact.text(),
@@ -173,9 +170,9 @@ TUNED_FOR: dict[
     ("tree", "log likelihood and accuracy"): {"grid": "figure1"},
 }
 MEASURES = {
-    "log lik, removed": LIKELIHOOD,
+    "log lik, removed": c.TEST_LIKELIHOOD,
     "log lik, bare": -c.TEST_LOG_LOSS_UNCORRECTED,
-    "acc, removed": ACCURACY,
+    "acc, removed": c.TEST_ACCURACY,
     "acc, bare": 1 - c.TEST_ERROR_UNCORRECTED,
 }
 
@@ -231,9 +228,9 @@ def over_the_tree(measured: Measured, dataset: str, method: str) -> list[float]:
     chosen = figures.compared(measured.results, dataset)
     if not {method, figures.PROPOSED} <= {*chosen}:
         return []
-    level = LEVEL * max(values(rows, figures.ACCURACY).mean for rows in chosen.values())
+    level = LEVEL * max(values(rows, c.TEST_ACCURACY).mean for rows in chosen.values())
     one, other = (
-        figures.arrival(chosen[name], measured.curves, level, figures.ACCURACY, figures.SECONDS)
+        figures.arrival(chosen[name], measured.curves, level, c.TEST_ACCURACY, figures.SECONDS)
         for name in (method, figures.PROPOSED)
     )
     complete = one.complete and other.complete
@@ -246,18 +243,13 @@ def above_the_tree(measured: Measured, dataset: str) -> list[float]:
     From weights 0 the first checkpoint predicts by the tree alone.
     """
     classifier = FIGURE1(dataset, "negative_sampling", {c.SAMPLER: "tree"})
-    likelihoods = classifier.numbers(measured.results, -c.TEST_LOG_LOSS)
+    likelihoods = classifier.numbers(measured.results, c.TEST_LIKELIHOOD)
     of_text = {**OF_TEXT, c.TREE_INITIAL_SPLIT: "scores", c.TREE_NEWTON_STEPS: 0}
     cells = TREE(dataset, "negative_sampling", of_text).of(measured.results)["cell"]
     points = measured.curves[measured.curves["cell"].isin(cells)].sort_values("epoch")
     return (
         [float(it) for it in likelihoods + points["test_log_loss"].iloc[0]] if len(points) else []
     )
-
-
-def times_as_long(measured: Measured, method: str) -> str:
-    """`over_the_tree` on citeulike, with its interval."""
-    return effect_text(over_the_tree(measured, "citeulike", method), ".2f")
 
 
 def tree_difference(measured: Measured, initial_split: str, newton_steps: int) -> str:
@@ -273,13 +265,13 @@ def tree_difference(measured: Measured, initial_split: str, newton_steps: int) -
             (["halves", np.nan], [1, np.nan]),
         )
     ]
-    one, other = (values(fit, LIKELIHOOD).mean for fit in fits)
+    one, other = (values(fit, c.TEST_LIKELIHOOD).mean for fit in fits)
     return NONE if np.isnan(one - other) else f"{one - other:+.3f}"
 
 
 def lambdas(measured: Measured) -> str:
     """lambda_n of each scale of the components, as validation rows chose it."""
-    fits = [_scaled(name).of(measured.results) for name in SCALES]
+    fits = [scaled(name).of(measured.results) for name in SCALES]
     shown = [f"{c.TREE_L2.of(rows).iloc[0]:g}" if len(rows) else NONE for rows in fits]
     return f"{shown[0]}, {shown[1]} and {shown[2]}"
 
@@ -288,11 +280,11 @@ def ranking(measured: Measured) -> str:
     """Whether the place of the tree among the three noises depends on the scale, in a sentence."""
     noises = [
         FIGURE1("citeulike", "negative_sampling", {c.SAMPLER: name})
-        .numbers(measured.results, -c.TEST_LOG_LOSS)
+        .numbers(measured.results, c.TEST_LIKELIHOOD)
         .mean()
         for name in ("uniform", "frequency")
     ]
-    trees = [_scaled(name).numbers(measured.results, -c.TEST_LOG_LOSS).mean() for name in SCALES]
+    trees = [scaled(name).numbers(measured.results, c.TEST_LIKELIHOOD).mean() for name in SCALES]
     if np.isnan([*noises, *trees]).any():
         return ""
     places = [1 + sum(other > tree for other in noises) for tree in trees]
@@ -302,6 +294,6 @@ def ranking(measured: Measured) -> str:
     return f"The ranking changes: the tree is the {listed} of the three, in this order of scales."
 
 
-def _scaled(name: str) -> Rows:
+def scaled(name: str) -> Rows:
     """Runs with the tree on components of a scale."""
     return SCALE("citeulike", "negative_sampling", {c.TREE_PCA: name})

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from xcbench.papers import Measured
 from xcbench.papers import columns as c
-from xcbench.papers.columns import Column
 from xcbench.papers.findings import Findings
 from xcbench.papers.memoir.experiments import (
     AVERAGED,
@@ -24,11 +20,15 @@ from xcbench.papers.memoir.experiments import (
 )
 from xcbench.papers.memoir.theory import convergence, hashing, margin_loss
 from xcbench.papers.rows import Rows
-from xcbench.show.formats import NONE
 
 NEWS, TAGS = "20news", "citeulike"
 L1, L2, OVR = "memoir_l1", "memoir_l2", "svm_ovr"
-ACCURACY, PRECISION = 1 - c.TEST_ERROR, c.TEST_PRECISION_AT_1
+ACCURACY, PRECISION = c.TEST_ACCURACY, c.TEST_PRECISION_AT_1
+GRAPH, EXACT = (  # oracles on the frequent tags
+    TABLE3_ORACLES(TAGS, L2, {c.MIN_ROWS: 50, c.ORACLE: it}) for it in ("graph", "exact")
+)
+BATCHES = {size: TABLE2(TAGS, L2, {c.BATCH_SIZE: size}) for size in (9, 9100, 91000)}
+LIMITED = TRUNCATION(TAGS, L1, {c.STRENGTH: 1e-4, c.TRUNCATION_LIMIT: 0.1})
 
 
 def l2(dataset: str, strength: float) -> Rows:
@@ -41,69 +41,19 @@ def l1(dataset: str, strength: float) -> Rows:
     return FIGURE1(dataset, L1, {c.STRENGTH: strength})
 
 
-def limited(strength: float) -> Rows:
-    """MEMOIR-l1 on citeulike, truncated up to a tenth of the length of a class."""
-    return TRUNCATION(TAGS, L1, {c.STRENGTH: strength, c.TRUNCATION_LIMIT: 0.1})
-
-
 def oracle(dataset: str, method: str, name: str) -> Rows:
     """A method with an oracle for the rival of a row."""
     return TABLE3_ORACLES(dataset, method, {c.ORACLE: name})
 
 
-def frequent(name: str) -> Rows:
-    """MEMOIR-l2 with an oracle on the frequent tags of citeulike."""
-    return TABLE3_ORACLES(TAGS, L2, {c.MIN_ROWS: 50, c.ORACLE: name})
-
-
-def batches(size: int) -> Rows:
-    """MEMOIR-l2 on citeulike with batches of a size (Table 2)."""
-    return TABLE2(TAGS, L2, {c.BATCH_SIZE: size})
-
-
-def integer(measured: Measured, rows: Rows, column: Column) -> str:
-    """What all rows have, as a whole number."""
-    ended = rows.of(measured.results)
-    return f"{column.of(ended).iloc[0]:,.0f}" if len(ended) else NONE
-
-
-def batch(measured: Measured, size: int) -> str:
-    """Accuracy on citeulike with batches of a size (Table 2)."""
-    accuracies = batches(size).numbers(measured.results, ACCURACY)
-    return f"{100 * accuracies.mean():.2f} %" if len(accuracies) else NONE
-
-
-def failing(measured: Measured) -> str:
-    """Share of the pairs for which the printed step of Theorem 1 fails."""
-    return f"{1 - margin_loss.as_printed(measured)[0]:.0%}"
-
-
-def theory_number(measured: Measured, number: Callable[[Measured], list[float]]) -> str:
-    """A number of the theory."""
-    return f"{number(measured)[0]:.2g}"
-
-
 def findings(say: Findings) -> list[str]:
     """Paragraphs of what was found."""
     return [
-        *scope_and_claim(say),
-        *rivals(say),
-        *oracles(say),
-        *penalties(say),
-        *settings(say),
-        *theory(say),
-        *readings(say),
-        *CONDITIONS,
-    ]
-
-
-def scope_and_claim(say: Findings) -> list[str]:
-    """Where the claims are tested, and the one of the abstract."""
-    return [
+        # Where the claims are tested, and the one of the abstract.
         f"""
 None of the paper's five datasets is here, so none of its results is compared with a
 measurement. Its claims are tested on 20news, and on citeulike with a row per article and tag
-(K = {integer(say.measured, TABLE3_CODE(TAGS, L2), c.CLASSES)}).
+(K = {say.mean(TABLE3_CODE(TAGS, L2), c.CLASSES, ",.0f")}).
 {say.claim_counts} Every interval is
 a 95 % interval, over five seeds; baselines ran once. citeulike has no given split, and all
 seeds share one. Outside Table 3 the times of two of the five seeds were measured beside other
@@ -123,12 +73,7 @@ of its accuracy and
 {say.ratio(TABLE3_CODE(TAGS, L2), TABLE3_BASELINES(TAGS, OVR), c.TEST_MACRO_F1, ".2f")}
 of its macro-F1. In the comparisons that the paper makes, the claim holds there.
 """,
-    ]
-
-
-def rivals(say: Findings) -> list[str]:
-    """Beside methods that the paper omits."""
-    return [
+        # Beside methods that the paper omits.
         f"""
 Compared with methods that the paper omits, the claim fails. On citeulike the precision at 1
 is {say.mean(TABLE3_BASELINES(TAGS, "plt"), PRECISION, ".3f")} for the
@@ -205,12 +150,7 @@ Part of the reason may be the constant feature, which is always 1. With it the o
 the same wrong class for most of a batch (table of the oracles). On 20news at T = 25 MEMOIR is
 better without it. On citeulike it explains nothing: without it the accuracy falls.
 """,
-    ]
-
-
-def oracles(say: Findings) -> list[str]:
-    """Exact and approximate oracles."""
-    return [
+        # Exact and approximate oracles.
         f"""
 An exact oracle is not always the best one: on citeulike without the constant, random rivals
 give a higher accuracy than exact ones. On 20news the exact oracle is the best or as good as
@@ -224,16 +164,11 @@ With SimpleLSH it is
 {say.ratio(oracle(NEWS, L2, "simple_lsh"), oracle(NEWS, L2, "exact"), ACCURACY, ".2f")}
 and
 {say.ratio(oracle(NEWS, L1, "simple_lsh"), oracle(NEWS, L1, "exact"), ACCURACY, ".2f")}.
-On the {integer(say.measured, frequent("graph"), c.CLASSES)} frequent tags of citeulike
-MEMOIR-l2 has an accuracy of {say.mean(frequent("graph"), ACCURACY)} with the graph and
-{say.mean(frequent("exact"), ACCURACY)} with the exact oracle (five seeds).
+On the {say.mean(GRAPH, c.CLASSES, ",.0f")} frequent tags of citeulike
+MEMOIR-l2 has an accuracy of {say.mean(GRAPH, ACCURACY)} with the graph and
+{say.mean(EXACT, ACCURACY)} with the exact oracle (five seeds).
 """,
-    ]
-
-
-def penalties(say: Findings) -> list[str]:
-    """Strengths of the two penalties."""
-    return [
+        # Strengths of the two penalties.
         f"""
 The strength of the l2 penalty: the accuracy at `l2=0.01` minus that at `l2=5` is
 {say.difference(l2(NEWS, 0.01), l2(NEWS, 5), ACCURACY, ".3f")}
@@ -267,18 +202,14 @@ it takes
 {say.ratio(l1(TAGS, 0.001), l1(TAGS, 1e-7), c.TRAIN_SECONDS, ".2f")}
 of the time on citeulike.
 """,
-    ]
-
-
-def settings(say: Findings) -> list[str]:
-    """Batches, codes, and the settings of text and code."""
-    return [
+        # Batches, codes, and the settings of text and code.
         f"""
-Batches (Table 2) on citeulike: the accuracy is {batch(say.measured, 9)} with batches of
-9 rows (one seed), {batch(say.measured, 9100)} of 9,100 (the paper's size) and
-{batch(say.measured, 91000)} of 91,000. In the paper it falls again at the largest batch.
-Here it changes by
-{say.difference(batches(91000), batches(9100), ACCURACY)}.
+Batches (Table 2) on citeulike: the accuracy is
+{say.mean(BATCHES[9], 100 * ACCURACY, ".2f")} % with batches of 9 rows (one seed),
+{say.mean(BATCHES[9100], 100 * ACCURACY, ".2f")} % of 9,100 (the paper's size) and
+{say.mean(BATCHES[91000], 100 * ACCURACY, ".2f")} % of 91,000. In the paper it falls again at the
+largest batch. Here it changes by
+{say.difference(BATCHES[91000], BATCHES[9100], ACCURACY)}.
 """,
         f"""
 For MEMOIR-LSH the paper prints the quality of MEMOIR-l2; we measure far less. With the code's
@@ -299,25 +230,21 @@ code's. MEMOIR-l1 has
 {say.spread(TABLE3_PAPER(TAGS, L1), PRECISION, ".3f")} and
 {say.spread(TABLE3_CODE(TAGS, L1), PRECISION, ".3f")}.
 """,
-    ]
-
-
-def theory(say: Findings) -> list[str]:
-    """The theorems."""
-    return [
+        # The theorems.
         f"""
 A step in the proof of Theorem 1 lacks a factor 1 + eps. We drew random margins inside (0,
-rho) with inexact ones. As printed the step fails for {failing(say.measured)} of them,
-and with the factor it never does. So the bound is larger by that factor.
+rho) with inexact ones. As printed the step fails for
+{1 - margin_loss.as_printed(say.measured)[0]:.0%} of them, and with the factor it never does. So
+the bound is larger by that factor.
 """,
         f"""
 Theorem 2 holds on all random problems of the test: the excess of the mean iterate is at most
-{theory_number(say.measured, convergence.share_of_bound_2)} of the printed bound, also with rivals
+{convergence.share_of_bound_2(say.measured)[0]:.2g} of the printed bound, also with rivals
 as wrong as the theorem allows. Theorem 3 fails as printed. Its R is the length of the rows,
 where the standard proof has the distance of the optimum from the start. With short rows the
-excess is {theory_number(say.measured, convergence.share_of_bound_3)} times the bound. With that
+excess is {convergence.share_of_bound_3(say.measured)[0]:.2g} times the bound. With that
 distance for R it is at most
-{theory_number(say.measured, convergence.share_of_bound_3_from_optimum)} of it.
+{convergence.share_of_bound_3_from_optimum(say.measured)[0]:.2g} of it.
 """,
         f"""
 The theorems speak of the mean of the iterates, not of the last one. On 20news with the
@@ -334,12 +261,7 @@ With the code's settings the changes are
 and
 {say.difference(AVERAGED(TAGS, L1, {c.PREDICTION: "cosine"}), TABLE3_CODE(TAGS, L1), ACCURACY)}.
 """,
-    ]
-
-
-def readings(say: Findings) -> list[str]:
-    """Where text, equations and code differ."""
-    return [
+        # Where text, equations and code differ.
         f"""
 As printed, the rate counts from t = 1, in the code from 0. On 20news that changes the
 accuracy by
@@ -351,27 +273,24 @@ accuracy by
         f"""
 The text truncates a class only where little of it goes, without a number; the code always
 does. With a limit of a tenth of the length of a class, at `strength=1e-4` on citeulike,
-{say.ratio(limited(1e-4), l1(TAGS, 1e-4), c.NONZEROS, ".1f")}
+{say.ratio(LIMITED, l1(TAGS, 1e-4), c.NONZEROS, ".1f")}
 times as many non-zeros are left. The accuracy is
-{say.ratio(limited(1e-4), l1(TAGS, 1e-4), ACCURACY, ".1f")}
+{say.ratio(LIMITED, l1(TAGS, 1e-4), ACCURACY, ".1f")}
 times as high.
 """,
         f"""
 Eq. 9 prints cos where the share of equal bits is given by arccos. With arccos, tables of
 codes find planted neighbours about as often as the theory says. The number of vectors that a
-query looks at grows as n to the power of {theory_number(say.measured, hashing.exponent)}. These
+query looks at grows as n to the power of {hashing.exponent(say.measured)[0]:.2g}. These
 tables were made for the measurement: the oracle of the other runs compares all codes.
 """,
-    ]
-
-
-CONDITIONS = [
-    """
+        # What the printed memory and the settings stand for.
+        """
 The printed memory of OVR and M-SVM is that of a dense matrix of K·D numbers of eight bytes.
 It agrees to all digits on LSHTC1 and WIKI-100K, is near on DMOZ and WIKI-Small, and is lower
 on WIKI-50K.
 """,
-    """
+        """
 Differences from the published code: the margin oracle is exact unless the text says
 otherwise, and T is 5 and 35 on 20news. The constant feature stands before the SVD of
 MEMOIR-LSH, in the code after it. On citeulike MEMOIR-LSH has no SVD. It computes all Hamming
@@ -379,10 +298,10 @@ distances, where the code searches a graph. RecallTree has 2^24 weights, in the 
 The baselines have the printed settings of LSHTC1 or the defaults of their library; we did not
 tune them. One-vs-rest merges equal rows into one weighted row, which makes it faster.
 """,
-    """
+        """
 A cell may take one hour and 4 GiB. M-SVM on citeulike was skipped because the estimated
 memory of its dual variables is larger. One-vs-rest was skipped from K = 21,106 on because its
 estimate is above 4 GiB. With fewer classes the measured peaks are about a third of the
 estimate, so it might have fitted.
 """,
-]
+    ]

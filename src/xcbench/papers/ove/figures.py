@@ -231,10 +231,11 @@ def _first_seed(cells: pd.DataFrame) -> pd.Series:
 def _by_method(cells: pd.DataFrame, weights: pd.DataFrame) -> dict[str, np.ndarray]:
     """Weights by method, in the order of the paper, of the methods that kept them."""
     names = dict(zip(cells["method"], cells["cell"], strict=True))
-    matrices = {
-        method: weight_matrix(weights, names[method]) for method in NAMES if method in names
+    return {
+        method: W
+        for method in NAMES
+        if method in names and (W := weight_matrix(weights, names[method])) is not None
     }
-    return {method: W for method, W in matrices.items() if W is not None}
 
 
 def _settings(cell: pd.Series, kind: str, schema: Any) -> Any:

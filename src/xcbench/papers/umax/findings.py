@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xcbench.papers import columns as c
 from xcbench.papers.findings import Findings
+from xcbench.papers.rows import Rows
 from xcbench.papers.umax import tables
 from xcbench.papers.umax.experiments import (
     FIGURE2,
@@ -18,13 +19,30 @@ from xcbench.papers.umax.experiments import (
     STEPS_U0,
     STEPS_WORK,
     TABLE3_PAPER,
-    TABLE3_TUNED,
 )
+from xcbench.papers.umax.experiments import TABLE3_TUNED as TUNED
+
+LOSS = c.TRAIN_LOG_LOSS
+PROPOSED, RAMAN = (
+    FIGURE2("delicious", "umax", {c.DOUBLE_SUM: it}, best=True) for it in ("proposed", "raman")
+)
+OF_TEN, OF_ONE = (  # samples and classes a step, at the best rate
+    SEVERAL("bibtex", "implicit", {c.BATCH_SIZE: it}, best=True) for it in (10, 1)
+)
+FAST_OF_TEN, FAST_OF_ONE = (  # at a rate of 10
+    SEVERAL("bibtex", "implicit", {c.LR: 10, c.BATCH_SIZE: it}) for it in (10, 1)
+)
+
+
+def best(dataset: str, method: str) -> Rows:
+    """A method at the best of all rates (Figure 3)."""
+    return FIGURE3(dataset, method, best=True)
 
 
 def findings(say: Findings) -> list[str]:
     """Paragraphs of what was found."""
     return [
+        # What the printed ratios are.
         f"""
 The printed ratios are what the authors' code gives, not what the text describes. With the
 code's settings {say.verdicts("result", "reproduced with")} results of Table 3 are reproduced
@@ -35,29 +53,29 @@ Every interval is a 95 % interval over seeds.
         f"""
 Text and code differ in three settings; here they change one at a time (training log loss).
 Starting u at 0 instead of log K takes U-max from
-{say.mean(STEPS_ORDER("bibtex", "umax"), c.TRAIN_LOG_LOSS, ".2f")} to
-{say.mean(STEPS_U0("bibtex", "umax"), c.TRAIN_LOG_LOSS, ".2f")} on Bibtex and from
-{say.mean(STEPS_ORDER("delicious", "umax"), c.TRAIN_LOG_LOSS, ".2f")} to
-{say.mean(STEPS_U0("delicious", "umax"), c.TRAIN_LOG_LOSS, ".2f")} on Delicious. Five classes
-instead of one take U-max from {say.mean(STEPS_U0("mnist", "umax"), c.TRAIN_LOG_LOSS, ".2f")}
-to {say.mean(STEPS_WORK("mnist", "umax"), c.TRAIN_LOG_LOSS, ".2f")} on MNIST. Three passes an
+{say.mean(STEPS_ORDER("bibtex", "umax"), LOSS, ".2f")} to
+{say.mean(STEPS_U0("bibtex", "umax"), LOSS, ".2f")} on Bibtex and from
+{say.mean(STEPS_ORDER("delicious", "umax"), LOSS, ".2f")} to
+{say.mean(STEPS_U0("delicious", "umax"), LOSS, ".2f")} on Delicious. Five classes
+instead of one take U-max from {say.mean(STEPS_U0("mnist", "umax"), LOSS, ".2f")}
+to {say.mean(STEPS_WORK("mnist", "umax"), LOSS, ".2f")} on MNIST. Three passes an
 epoch take Implicit SGD from
-{say.mean(STEPS_U0("bibtex", "implicit"), c.TRAIN_LOG_LOSS, ".2f")} to
-{say.mean(STEPS_WORK("bibtex", "implicit"), c.TRAIN_LOG_LOSS, ".2f")} on Bibtex.
+{say.mean(STEPS_U0("bibtex", "implicit"), LOSS, ".2f")} to
+{say.mean(STEPS_WORK("bibtex", "implicit"), LOSS, ".2f")} on Bibtex.
 """,
         f"""
 Algorithm 1 to the letter draws rows independently and multiplies every step by N (Eq. 7). At
 the printed rates independent draws change little. U-max ends at
-{say.spread(STEPS_DRAWN("bibtex", "umax"), c.TRAIN_LOG_LOSS, ".3f")} on Bibtex
-({say.spread(TABLE3_PAPER("bibtex", "umax"), c.TRAIN_LOG_LOSS, ".3f")} with passes over the
+{say.spread(STEPS_DRAWN("bibtex", "umax"), LOSS, ".3f")} on Bibtex
+({say.spread(TABLE3_PAPER("bibtex", "umax"), LOSS, ".3f")} with passes over the
 rows), Implicit SGD at
-{say.spread(STEPS_DRAWN("bibtex", "implicit"), c.TRAIN_LOG_LOSS, ".3f")}
-({say.spread(TABLE3_PAPER("bibtex", "implicit"), c.TRAIN_LOG_LOSS, ".3f")}). With the factor N
+{say.spread(STEPS_DRAWN("bibtex", "implicit"), LOSS, ".3f")}
+({say.spread(TABLE3_PAPER("bibtex", "implicit"), LOSS, ".3f")}). With the factor N
 the printed rates are too high. Vanilla SGD diverges on Bibtex and Delicious with every seed,
-and U-max ends at {say.mean(STEPS_FACTOR("bibtex", "umax"), c.TRAIN_LOG_LOSS, ".0f")} and
-{say.mean(STEPS_FACTOR("delicious", "umax"), c.TRAIN_LOG_LOSS, ".0f")}. Implicit SGD alone
-still trains, to {say.spread(STEPS_FACTOR("bibtex", "implicit"), c.TRAIN_LOG_LOSS, ".3f")} and
-{say.spread(STEPS_FACTOR("delicious", "implicit"), c.TRAIN_LOG_LOSS, ".2f")}. So the printed
+and U-max ends at {say.mean(STEPS_FACTOR("bibtex", "umax"), LOSS, ".0f")} and
+{say.mean(STEPS_FACTOR("delicious", "umax"), LOSS, ".0f")}. Implicit SGD alone
+still trains, to {say.spread(STEPS_FACTOR("bibtex", "implicit"), LOSS, ".3f")} and
+{say.spread(STEPS_FACTOR("delicious", "implicit"), LOSS, ".2f")}. So the printed
 rates are those of the code, which has no factor N.
 """,
         """
@@ -65,6 +83,7 @@ The columns OVE, NCE and IS of Table 3 are not log losses, because their evaluat
 softmax to probabilities. The authors chose the rates of these methods by the same saturated
 number. All findings below use the correct log loss and the text's settings.
 """,
+        # Which method is better, at tuned rates and at the best.
         f"""
 Implicit SGD ends at a lower loss than U-max, with rates tuned on a tenth of the rows.
 {
@@ -75,29 +94,15 @@ Implicit SGD ends at a lower loss than U-max, with rates tuned on a tenth of the
             )
         }
 The difference is
-{
-            say.difference(
-                TABLE3_TUNED("mnist", "implicit"),
-                TABLE3_TUNED("mnist", "umax"),
-                c.TRAIN_LOG_LOSS,
-                ".3f",
-            )
-        }
+{say.difference(TUNED("mnist", "implicit"), TUNED("mnist", "umax"), LOSS, ".3f")}
 on MNIST,
-{
-            say.difference(
-                TABLE3_TUNED("bibtex", "implicit"),
-                TABLE3_TUNED("bibtex", "umax"),
-                c.TRAIN_LOG_LOSS,
-                ".2f",
-            )
-        }
+{say.difference(TUNED("bibtex", "implicit"), TUNED("bibtex", "umax"), LOSS, ".2f")}
 on Bibtex and
 {
             say.difference(
-                TABLE3_TUNED("delicious", "implicit"),
-                TABLE3_TUNED("delicious", "umax"),
-                c.TRAIN_LOG_LOSS,
+                TUNED("delicious", "implicit"),
+                TUNED("delicious", "umax"),
+                LOSS,
                 ".2f",
             )
         }
@@ -113,54 +118,29 @@ Compared with IS, a biased method, Implicit SGD has the lower loss on Bibtex alo
                 fails="mnist delicious citeulike",
             )
         }
-({
-            say.difference(
-                TABLE3_TUNED("bibtex", "implicit"),
-                TABLE3_TUNED("bibtex", "is"),
-                c.TRAIN_LOG_LOSS,
-                ".3f",
-            )
-        }).
+({say.difference(TUNED("bibtex", "implicit"), TUNED("bibtex", "is"), LOSS, ".3f")}).
 IS is lower on MNIST
-({
-            say.difference(
-                TABLE3_TUNED("mnist", "implicit"), TABLE3_TUNED("mnist", "is"), c.TRAIN_LOG_LOSS
-            )
-        }),
+({say.difference(TUNED("mnist", "implicit"), TUNED("mnist", "is"), LOSS)}),
 on Delicious
-({
-            say.difference(
-                TABLE3_TUNED("delicious", "implicit"),
-                TABLE3_TUNED("delicious", "is"),
-                c.TRAIN_LOG_LOSS,
-                ".3f",
-            )
-        })
+({say.difference(TUNED("delicious", "implicit"), TUNED("delicious", "is"), LOSS, ".3f")})
 and on citeulike
-({
-            say.difference(
-                TABLE3_TUNED("citeulike", "implicit"),
-                TABLE3_TUNED("citeulike", "is"),
-                c.TRAIN_LOG_LOSS,
-                ".3f",
-            )
-        }).
+({say.difference(TUNED("citeulike", "implicit"), TUNED("citeulike", "is"), LOSS, ".3f")}).
 """,
         f"""
 The next losses are at the best of all rates, chosen on two seeds and measured on the three
 others. On Bibtex Implicit SGD has
-{say.spread(FIGURE3("bibtex", "implicit", best=True), c.TRAIN_LOG_LOSS, ".3f")} and IS
-{say.spread(FIGURE3("bibtex", "is", best=True), c.TRAIN_LOG_LOSS, ".3f")}. On Delicious
+{say.spread(best("bibtex", "implicit"), LOSS, ".3f")} and IS
+{say.spread(best("bibtex", "is"), LOSS, ".3f")}. On Delicious
 Implicit SGD has
-{say.spread(FIGURE3("delicious", "implicit", best=True), c.TRAIN_LOG_LOSS, ".3f")}, IS
-{say.spread(FIGURE3("delicious", "is", best=True), c.TRAIN_LOG_LOSS, ".3f")} and OVE
-{say.spread(FIGURE3("delicious", "ove", best=True), c.TRAIN_LOG_LOSS, ".3f")}. On MNIST
-Implicit SGD has {say.spread(FIGURE3("mnist", "implicit", best=True), c.TRAIN_LOG_LOSS)}, IS
-{say.spread(FIGURE3("mnist", "is", best=True), c.TRAIN_LOG_LOSS)} and OVE
-{say.spread(FIGURE3("mnist", "ove", best=True), c.TRAIN_LOG_LOSS)}. At the tuned rates on MNIST,
-IS has {say.spread(TABLE3_TUNED("mnist", "is"), c.TRAIN_LOG_LOSS)}, Implicit
-SGD {say.spread(TABLE3_TUNED("mnist", "implicit"), c.TRAIN_LOG_LOSS)} and OVE
-{say.spread(TABLE3_TUNED("mnist", "ove"), c.TRAIN_LOG_LOSS)}. They differ by more than their
+{say.spread(best("delicious", "implicit"), LOSS, ".3f")}, IS
+{say.spread(best("delicious", "is"), LOSS, ".3f")} and OVE
+{say.spread(best("delicious", "ove"), LOSS, ".3f")}. On MNIST
+Implicit SGD has {say.spread(best("mnist", "implicit"), LOSS)}, IS
+{say.spread(best("mnist", "is"), LOSS)} and OVE
+{say.spread(best("mnist", "ove"), LOSS)}. At the tuned rates on MNIST,
+IS has {say.spread(TUNED("mnist", "is"), LOSS)}, Implicit
+SGD {say.spread(TUNED("mnist", "implicit"), LOSS)} and OVE
+{say.spread(TUNED("mnist", "ove"), LOSS)}. They differ by more than their
 spread.
 """,
         f"""
@@ -174,25 +154,14 @@ U-max has a higher loss than OVE and IS on every dataset.
         }
 On Bibtex and citeulike its reset never acts at rates at which training converges: it ends at
 the loss of vanilla SGD, to all stored digits (at the best rate on Bibtex
-{
-            say.difference(
-                FIGURE3("bibtex", "umax", best=True),
-                FIGURE3("bibtex", "vanilla", best=True),
-                c.TRAIN_LOG_LOSS,
-            )
-        }).
+{say.difference(best("bibtex", "umax"), best("bibtex", "vanilla"), LOSS)}).
 On MNIST the reset lets it train at a rate of `0.1`, at which vanilla SGD diverges with every seed:
 at the best rate of each it is lower, by
-{
-            say.difference(
-                FIGURE3("mnist", "umax", best=True),
-                FIGURE3("mnist", "vanilla", best=True),
-                c.TRAIN_LOG_LOSS,
-            )
-        }.
+{say.difference(best("mnist", "umax"), best("mnist", "vanilla"), LOSS)}.
 At rates of 1 and above vanilla SGD diverges with every seed on Bibtex and Delicious, U-max
 with none.
 """,
+        # The factor of the abstract, and the optimum.
         f"""
 The headline factor of
 {
@@ -208,28 +177,14 @@ against the biased methods.
 """,
         f"""
 The loss of exact softmax is an upper bound on the optimum. L-BFGS reaches
-{say.mean(OPTIMUM("mnist", "softmax"), c.TRAIN_LOG_LOSS, ".3f")} on MNIST,
-{say.mean(OPTIMUM("bibtex", "softmax"), c.TRAIN_LOG_LOSS, ".3f")} on Bibtex and
-{say.mean(OPTIMUM("delicious", "softmax"), c.TRAIN_LOG_LOSS, ".3f")} on Delicious, and without
+{say.mean(OPTIMUM("mnist", "softmax"), LOSS, ".3f")} on MNIST,
+{say.mean(OPTIMUM("bibtex", "softmax"), LOSS, ".3f")} on Bibtex and
+{say.mean(OPTIMUM("delicious", "softmax"), LOSS, ".3f")} on Delicious, and without
 a penalty more iterations lower the loss further. No method is near these losses after 50
 epochs, unbiased or not. Implicit SGD is above them by
-{
-            say.difference(
-                FIGURE3("bibtex", "implicit", best=True),
-                OPTIMUM("bibtex", "softmax"),
-                c.TRAIN_LOG_LOSS,
-                ".2f",
-            )
-        }
+{say.difference(best("bibtex", "implicit"), OPTIMUM("bibtex", "softmax"), LOSS, ".2f")}
 on Bibtex and by at least
-{
-            say.difference(
-                FIGURE3("delicious", "implicit", best=True),
-                OPTIMUM("delicious", "softmax"),
-                c.TRAIN_LOG_LOSS,
-                ".2f",
-            )
-        }
+{say.difference(best("delicious", "implicit"), OPTIMUM("delicious", "softmax"), LOSS, ".2f")}
 on Delicious. So within 50 epochs bias is not what limits the methods.
 """,
         f"""
@@ -237,6 +192,7 @@ Without an l2 penalty that optimum is not worth reaching. The test log loss of e
 is {say.mean(OPTIMUM("bibtex", "softmax"), c.TEST_LOG_LOSS, ".1f")} on Bibtex and
 {say.mean(OPTIMUM("delicious", "softmax"), c.TEST_LOG_LOSS, ".1f")} on Delicious.
 """,
+        # Double sums, tuning, classes and minibatches.
         f"""
 The double sum (Figure 2): the loss on Raman's sum over the loss on the paper's, as a mean
 over the rates, is {tables.factors_text(say.measured.results)}. Printed, on Eurlex, is
@@ -244,25 +200,18 @@ over the rates, is {tables.factors_text(say.measured.results)}. Printed, on Eurl
 The printed mean includes rates at which training mostly diverges, and the code that it
 compares with has two errors. At the best rate of each sum, the loss on the paper's minus that
 on Raman's is
-{
-            say.difference(
-                FIGURE2("delicious", "umax", {c.DOUBLE_SUM: "proposed"}, best=True),
-                FIGURE2("delicious", "umax", {c.DOUBLE_SUM: "raman"}, best=True),
-                c.TRAIN_LOG_LOSS,
-                ".3f",
-            )
-        }
+{say.difference(PROPOSED, RAMAN, LOSS, ".3f")}
 on Delicious (the rate of each chosen on two seeds, the losses those of three others).
 """,
         f"""
 Tuning on a tenth of the rows misleads for U-max with many classes. On citeulike the tuned
-rate ends at {say.mean(TABLE3_TUNED("citeulike", "umax"), c.TRAIN_LOG_LOSS, ".0f")} on all
+rate ends at {say.mean(TUNED("citeulike", "umax"), LOSS, ".0f")} on all
 rows, a tenth of that rate at
-{say.mean(FIGURE3("citeulike", "umax", {c.LR: 0.1}), c.TRAIN_LOG_LOSS, ".1f")}.
+{say.mean(FIGURE3("citeulike", "umax", {c.LR: 0.1}), LOSS, ".1f")}.
 """,
         f"""
 One choice is ours: Bibtex has
-{say.mean(TABLE3_TUNED("bibtex", "implicit", {c.SEED: 0}), c.CLASSES, ".0f")} classes here,
+{say.mean(TUNED("bibtex", "implicit", {c.SEED: 0}), c.CLASSES, ".0f")} classes here,
 those of training and test part together. The paper prints
 {say.printed("Table 1", "Bibtex", "", "classes")}, the classes of a random three quarters of
 the rows. The training part of Mulan's split alone (`classes=train`) has two classes fewer
@@ -271,38 +220,32 @@ than ours. We did not measure how this choice changes the losses.
         f"""
 With a row for every article and tag of citeulike (K =
 {say.mean(PAIRS("citeulike", "is"), c.CLASSES, ".0f")}, one seed) IS ends at
-{say.mean(PAIRS("citeulike", "is"), c.TRAIN_LOG_LOSS, ".2f")} and Implicit SGD at
-{say.mean(PAIRS("citeulike", "implicit"), c.TRAIN_LOG_LOSS, ".2f")}.
+{say.mean(PAIRS("citeulike", "is"), LOSS, ".2f")} and Implicit SGD at
+{say.mean(PAIRS("citeulike", "implicit"), LOSS, ".2f")}.
 """,
         f"""
 Minibatches (appendix F.3): after 20 epochs on Bibtex, at the best of three rates, ten samples
 and ten classes a step take Implicit SGD to
-{say.spread(SEVERAL("bibtex", "implicit", {c.BATCH_SIZE: 10}, best=True), c.TRAIN_LOG_LOSS, ".3f")}
+{say.spread(OF_TEN, LOSS, ".3f")}
 and one of each to
-{say.spread(SEVERAL("bibtex", "implicit", {c.BATCH_SIZE: 1}, best=True), c.TRAIN_LOG_LOSS, ".3f")}
+{say.spread(OF_ONE, LOSS, ".3f")}
 (chosen on two seeds, measured on three). At a rate of 10 the larger steps take
-{
-            say.ratio(
-                SEVERAL("bibtex", "implicit", {c.LR: 10, c.BATCH_SIZE: 10}),
-                SEVERAL("bibtex", "implicit", {c.LR: 10, c.BATCH_SIZE: 1}),
-                c.TRAIN_SECONDS,
-                ".0f",
-            )
-        }
+{say.ratio(FAST_OF_TEN, FAST_OF_ONE, c.TRAIN_SECONDS, ".0f")}
 times as long.
 """,
+        # Claims, and methods that start at the class prior.
         f"""
 {say.claim_counts}
 """,
         f"""
 At the tuned rates NCE loses by its cold start. With biases that start at the class prior it ends
-at {say.mean(PRIOR("bibtex", "nce"), c.TRAIN_LOG_LOSS, ".2f")} on Bibtex, from zero at
-{say.mean(TABLE3_TUNED("bibtex", "nce"), c.TRAIN_LOG_LOSS, ".2f")}; on citeulike at
-{say.mean(PRIOR("citeulike", "nce"), c.TRAIN_LOG_LOSS, ".2f")} instead of
-{say.mean(TABLE3_TUNED("citeulike", "nce"), c.TRAIN_LOG_LOSS, ".2f")}. The rates are a cause too:
+at {say.mean(PRIOR("bibtex", "nce"), LOSS, ".2f")} on Bibtex, from zero at
+{say.mean(TUNED("bibtex", "nce"), LOSS, ".2f")}; on citeulike at
+{say.mean(PRIOR("citeulike", "nce"), LOSS, ".2f")} instead of
+{say.mean(TUNED("citeulike", "nce"), LOSS, ".2f")}. The rates are a cause too:
 at the best of all, NCE from zero has
-{say.mean(FIGURE3("bibtex", "nce", best=True), c.TRAIN_LOG_LOSS, ".2f")} on Bibtex. U-max gains
-{say.difference(TABLE3_TUNED("bibtex", "umax"), PRIOR("bibtex", "umax"), c.TRAIN_LOG_LOSS, ".2f")}
+{say.mean(best("bibtex", "nce"), LOSS, ".2f")} on Bibtex. U-max gains
+{say.difference(TUNED("bibtex", "umax"), PRIOR("bibtex", "umax"), LOSS, ".2f")}
 on Bibtex, but its steps still explode on citeulike. Rates found on a tenth of the rows are
 lower from the prior, where nothing has to be found fast: training losses of Implicit SGD and
 IS are higher than from zero on Bibtex, Delicious and citeulike.
@@ -313,9 +256,9 @@ With the class prior the methods are closer. On test rows of Delicious Implicit 
 {say.mean(PRIOR("delicious", "is"), c.TEST_LOG_LOSS, ".2f")}, OVE
 {say.mean(PRIOR("delicious", "ove"), c.TEST_LOG_LOSS, ".2f")} and NCE
 {say.mean(PRIOR("delicious", "nce"), c.TEST_LOG_LOSS, ".2f")}; from zero they have
-{say.mean(TABLE3_TUNED("delicious", "implicit"), c.TEST_LOG_LOSS, ".2f")},
-{say.mean(TABLE3_TUNED("delicious", "is"), c.TEST_LOG_LOSS, ".2f")},
-{say.mean(TABLE3_TUNED("delicious", "ove"), c.TEST_LOG_LOSS, ".2f")} and
-{say.mean(TABLE3_TUNED("delicious", "nce"), c.TEST_LOG_LOSS, ".2f")}.
+{say.mean(TUNED("delicious", "implicit"), c.TEST_LOG_LOSS, ".2f")},
+{say.mean(TUNED("delicious", "is"), c.TEST_LOG_LOSS, ".2f")},
+{say.mean(TUNED("delicious", "ove"), c.TEST_LOG_LOSS, ".2f")} and
+{say.mean(TUNED("delicious", "nce"), c.TEST_LOG_LOSS, ".2f")}.
 """,
     ]

@@ -59,8 +59,8 @@ EXPECTED = {"classes": "labels", "dimension": "features", "examples": "train"}
 def _expected(number: Number) -> float:
     dataset = DATASETS[number.dataset.removesuffix("-13K")]
     settings = OmegaConf.load(options.folder() / "dataset" / f"{dataset}.yaml")
-    name = EXPECTED[number.metric.removesuffix("_original")]
-    return float(OmegaConf.select(settings, f"expected.{name}", default=0))
+    name = f"expected.{EXPECTED[number.metric.removesuffix('_original')]}"
+    return float(OmegaConf.select(settings, name, default=0))
 
 
 def file_size(number: Number, variant: str, rows: pd.DataFrame) -> Values:
@@ -153,18 +153,17 @@ def _average(results: pd.DataFrame, printed_method: str) -> Evidence:
         for name, dataset in DATASETS.items()
     }
     ours = pd.Series(ratios).dropna()
-    launch = "xcbench paper umax"
     reason = f"an average over {len(DATASETS)} datasets, {len(ours)} of them here"
     if len(ours):
         reason += (
             f": over {', '.join(ours.index)} it is {ours.mean():.2f}, "
             f"the printed numbers give {printed[ours.index].mean():.2f}"
         )
-    mean = Variant("code", Values((float(ours.mean()),)), launch)
+    mean = Variant("code", Values((float(ours.mean()),)), "xcbench paper umax")
     return Evidence(
         [mean] if len(ours) == len(DATASETS) else [],
         reason,
-        command=launch,
+        command=mean.command,
         kind="definition" if method == "implicit" else "",
     )
 
@@ -390,21 +389,19 @@ def beyond(measured: Measured) -> Lines:
 
 def warm_start(measured: Measured) -> Lines:
     """Losses from weights of zero and from the class prior, each at rates tuned on a tenth."""
-    for dataset, shown in DATASET_NAMES.items():
-        for method, name in PUBLISHED_NAME.items():
-            cold, warm = (
-                grid(dataset, method).of(measured.results) for grid in (TABLE3_TUNED, PRIOR)
-            )
-            if len(warm):
-                yield {
-                    "dataset": shown,
-                    "method": name,
-                    "from zero": values(cold, LOSS).text(3),
-                    "from the class prior": values(warm, LOSS).text(3),
-                    "test, from zero": values(cold, "test_log_loss").text(3),
-                    "test, from the class prior": values(warm, "test_log_loss").text(3),
-                    "rate": _rate(warm["lr"]),
-                }
+    pairs = product(DATASET_NAMES.items(), PUBLISHED_NAME.items())
+    for (dataset, shown), (method, name) in pairs:
+        cold, warm = (grid(dataset, method).of(measured.results) for grid in (TABLE3_TUNED, PRIOR))
+        if len(warm):
+            yield {
+                "dataset": shown,
+                "method": name,
+                "from zero": values(cold, LOSS).text(3),
+                "from the class prior": values(warm, LOSS).text(3),
+                "test, from zero": values(cold, "test_log_loss").text(3),
+                "test, from the class prior": values(warm, "test_log_loss").text(3),
+                "rate": _rate(warm["lr"]),
+            }
 
 
 def _ends(rows: pd.DataFrame) -> dict[str, str]:
