@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import partial
 
 import pandas as pd
 
@@ -90,8 +89,11 @@ class Measure:
     def speaks_of(self, number: Number) -> bool:
         """Whether it says how a number is measured, or that it is none to measure."""
         fits = (
-            any(map(partial(fnmatchcase, printed), [it] if isinstance(it, str) else it))
-            for printed, it in (
+            any(
+                fnmatchcase(printed, pattern)
+                for pattern in ([patterns] if isinstance(patterns, str) else patterns)
+            )
+            for printed, patterns in (
                 (number.table, self.table),
                 (number.dataset, self.dataset),
                 (number.method, self.method),

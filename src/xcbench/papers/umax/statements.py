@@ -46,9 +46,9 @@ def variants(method: str, other: str) -> tuple[dict[str, Rows], dict[str, Rows]]
     return of_method, {name: grid(method=other) for name, grid in grids.items()}
 
 
-def at_best(method: str) -> Rows:
-    """A method at the best of all rates."""
-    return FIGURE3(method=method, best=True)
+def at_best(method: str, dataset: str = "") -> Rows:
+    """A method at the best of all rates (Figure 3)."""
+    return FIGURE3(dataset, method, best=True)
 
 
 def lower(

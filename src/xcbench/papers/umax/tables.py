@@ -59,8 +59,8 @@ EXPECTED = {"classes": "labels", "dimension": "features", "examples": "train"}
 def _expected(number: Number) -> float:
     dataset = DATASETS[number.dataset.removesuffix("-13K")]
     settings = OmegaConf.load(options.folder() / "dataset" / f"{dataset}.yaml")
-    name = f"expected.{EXPECTED[number.metric.removesuffix('_original')]}"
-    return float(OmegaConf.select(settings, name, default=0))
+    name = EXPECTED[number.metric.removesuffix("_original")]
+    return float(OmegaConf.select(settings, f"expected.{name}", default=0))
 
 
 def file_size(number: Number, variant: str, rows: pd.DataFrame) -> Values:
