@@ -232,6 +232,9 @@ FINDINGS = (
         "On delicious, one pass takes css and lse_softplus above the prior on training rows too. "
         "On words, few classes have most of the rows, uniform draws seldom meet them, and steps "
         "are noisy: with method.sampler=frequency, scent, umax and vanilla end below the prior. "
+        "So does ove, which takes all classes; outside its group ove_grouped draws uniformly. "
+        "implicit stops while its rate is high: with the passes of a long trial, after which the "
+        "rate has fallen, it ends below too. "
         "ADV's tree on whitened components has a finding of its own.",
     ),
     Finding(
