@@ -160,3 +160,9 @@ def test_the_clock_runs_in_other_threads_too() -> None:
     thread.start()
     thread.join()
     assert seconds[0] >= 0.01
+
+
+def test_the_clock_of_the_processor_stands_still_while_nothing_is_computed() -> None:
+    with Stopwatch(processor=True) as clock, clock.running():
+        time.sleep(0.1)
+    assert clock.seconds < 0.05
