@@ -140,7 +140,7 @@ def at_best(measured: Measured) -> pd.DataFrame:
     )
     final_errors = {str(name): column for name, column in errors.filter(regex=ERRORS).items()}
     start = at_start(measured).get("train_seconds")
-    return losses.assign(**final_errors, error_epoch=errors.get("epoch"), fit_seconds=start)
+    return losses.copy().assign(**final_errors, error_epoch=errors.get("epoch"), fit_seconds=start)
 
 
 def at_best_bare(measured: Measured) -> pd.DataFrame:
