@@ -89,6 +89,30 @@ def test_proposition_1(parts, data):
     assert np.exp(-value(OVE, scores))[0] == pytest.approx(float(bound(others)), rel=1e-11)
 
 
+# ---------------------------------------------------------------- optima without features
+@pytest.mark.parametrize(("group", "share"), [(0, 1), (1, 1), (3, 2 / 4), (9, 2 / 10), (14, 1)])
+def test_a_group_moves_the_optimal_scores_away_from_the_frequencies(group, share):
+    """Proposition 2 holds for one-vs-each and for the log-likelihood, not between them.
+
+    Frequent classes have one sample each, rare ones 1e-4. A sample of a rare class is compared once
+    with the sum of the group, and once with each frequent class outside it; a sample of a frequent
+    class once with each rare one. Where all frequent classes but one are the group, these are 2
+    comparisons against ``group + 1``.
+    """
+    frequent = group + 1 if group in (3, 9) else 10
+    counts = np.repeat([1.0, 1e-4], [frequent, 5])
+
+    def loss(rare):
+        scores = np.where(counts == 1, 0.0, rare)
+        return sum(
+            n * value(Grouped(group), np.append(scores[y], np.delete(scores, y))[None])[0]
+            for y, n in enumerate(counts)
+        )
+
+    optimum = minimize_scalar(loss, bounds=(-16, -4), method="bounded", options={"xatol": 1e-8}).x
+    assert np.exp(optimum) / 1e-4 == pytest.approx(share, rel=2e-3)
+
+
 # ---------------------------------------------------------------- grads
 @pytest.mark.parametrize("log_weight", [0.0, 0.8])
 @pytest.mark.parametrize(

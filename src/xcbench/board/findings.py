@@ -232,9 +232,10 @@ FINDINGS = (
         "On delicious, one pass takes css and lse_softplus above the prior on training rows too. "
         "On words, few classes have most of the rows, uniform draws seldom meet them, and steps "
         "are noisy: with method.sampler=frequency, scent, umax and vanilla end below the prior. "
-        "So does ove, which takes all classes; outside its group ove_grouped draws uniformly. "
         "implicit stops while its rate is high: with the passes of a long trial, after which the "
-        "rate has fallen, it ends below too. "
+        "rate has fallen, it ends below too. The bound of ove_grouped has an optimum of its own, "
+        "which gives classes outside its group too little: training takes it above the prior at "
+        "lower rates too. "
         "ADV's tree on whitened components has a finding of its own.",
     ),
     Finding(

@@ -21,9 +21,13 @@ class Grouped(Objective):
     Minus the value lies between the one-vs-each bound (empty group) and the log-likelihood (all
     classes in the group). One-vs-each replaces the sum 1 + sum a_k by the product prod(1 + a_k),
     which is larger, with a_k = e^{f_k - f_y}; the group keeps the sum. Larger a_k in the group gain
-    more. Without features the optimal scores are log N_k + c (Proposition 2), so the most frequent
-    classes have the largest a_k. They form the group, the same for all samples, without the true
-    class.
+    more. Without features the optimal scores of one-vs-each are log N_k + c (Proposition 2), so the
+    most frequent classes have the largest a_k. They form the group, the same for all samples,
+    without the true class.
+
+    Proposition 2 does not hold for a group of some classes. A rare class is compared with each of
+    them where it is wrong, with their sum where it is true: its optimal score is lower than its
+    log N_k + c by up to log((|C| + 1) / 2).
 
     Attributes
     ----------
