@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 
+from workspace import Workspace
 from xcbench.core.dataset import Dataset, Info, LabelSets, Split
 
 
-def test_rows_of_one_article_stay_together_when_some_are_set_aside() -> None:
+@pytest.mark.parametrize("seen", [False, True])
+def test_rows_of_one_article_stay_together_when_some_are_set_aside(seen: bool) -> None:
     labels = [[0, 1], [1, 2, 3], [2], [0, 3], [1, 3]]
     flat = np.array([k for row in labels for k in row])
     article = np.repeat(np.arange(len(labels)), [len(row) for row in labels])
@@ -20,9 +23,31 @@ def test_rows_of_one_article_stay_together_when_some_are_set_aside() -> None:
     info = Info("articles", "0", False, len(flat), 0, 1, 4, True, 1.0, 1.0, 1.0, 0.5, 0.3, 1.4, 0.7)
     whole = Dataset(info, train, train, np.bincount(flat))
     for seed in range(5):
-        held = whole.held_out(0.4, seed)
+        held = whole.held_out(0.4, seed, seen)
         assert held.validation is not None
         aside, kept = ({*part.X.toarray().ravel()} for part in (held.validation, held.train))
         assert not aside & kept
         assert len(held.train) + len(held.validation) == len(train)
         assert held.class_counts.sum() == held.info.train == len(held.train)
+
+
+def test_rows_whose_class_would_not_be_trained_train() -> None:
+    y = np.repeat(np.arange(40), [1, 2, 3, 4] * 10)
+    rows = Split(np.arange(len(y), dtype=np.float32)[:, None], y)
+    for seed in range(5):
+        drawn, rest = rows.divided(0.5, seed)
+        aside, train = rows.divided(0.5, seed, seen=True)
+        lonely = ~np.isin(drawn.y, rest.y)
+        assert lonely.any() and np.isin(aside.y, train.y).all()
+        np.testing.assert_array_equal(aside.X, drawn.X[~lonely])
+        assert len(aside) + len(train) == len(rows)
+
+
+def test_a_row_a_class_leaves_nothing_to_set_aside(workspace: Workspace) -> None:
+    rows = workspace.path / "rows.txt"
+    rows.write_text("".join(f"{label} 1:{label + 1}\n" for label in range(9)), "utf-8")
+    words = (f"dataset.train={rows}", f"dataset.test={rows}", "evaluation.validation=0.3")
+    command = ("dataset=file", "method=ove", "mlflow=false", *words)
+    ended = workspace.run(*command, "evaluation.validation_from=train_seen")
+    assert ended.code == 1 and "sets no row of rows aside" in ended.out
+    workspace.run(*command, "evaluation.validation_from=train").succeeded()

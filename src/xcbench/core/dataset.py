@@ -142,16 +142,22 @@ class Split:
             return np.arange(len(self))
         return np.cumsum(self.y == self.sets.classes[self.sets.start[:-1]]) - 1
 
-    def divided(self, share: float, seed: int = 0) -> tuple[Split, Split]:
+    def divided(self, share: float, seed: int = 0, seen: bool = False) -> tuple[Split, Split]:
         """Split off a random share of the rows, at least one and never all of them.
 
         Both parts keep their order. Rows that ``label=each`` made of one original row stay
         together.
+
+        Parameters
+        ----------
+        seen : leave the rows of a class in the second part that would have none there.
         """
         row = self.originals
         number = int(row[-1]) + 1
         place = np.random.default_rng(seed).permutation(number)[row]
         drawn = place < min(share * number, number - 1)
+        if seen:
+            drawn &= ~np.isin(row, row[~np.isin(self.y, self.y[~drawn])])
         return self.take(np.flatnonzero(drawn)), self.take(np.flatnonzero(~drawn))
 
 
@@ -236,9 +242,9 @@ class Dataset:
         info = replace(self.info, train=len(train))
         return replace(self, info=info, train=train, class_counts=counts)
 
-    def held_out(self, share: float, seed: int) -> Dataset:
-        """The problem with a random share of the training rows held out for validation."""
-        validation, train = self.train.divided(share, seed)
+    def held_out(self, share: float, seed: int, seen: bool = False) -> Dataset:
+        """The problem with a share of the training rows held out (see `Split.divided`)."""
+        validation, train = self.train.divided(share, seed, seen)
         counts = np.bincount(train.y, minlength=len(self.class_counts))
         info = replace(self.info, train=len(train))
         return replace(self, info=info, train=train, class_counts=counts, validation=validation)

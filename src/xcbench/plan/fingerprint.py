@@ -203,8 +203,9 @@ def _of_training(case: Case, sample: Dataset) -> Numbers:
     budget: Budget = _read(BUDGET, case.budget)
     evaluation: Evaluation = _read(Evaluation(), case.evaluation)
     evaluation = replace(evaluation, top_k=min(evaluation.top_k, sample.info.classes))
-    if evaluation.validation and evaluation.validation_from == "train":
-        sample = sample.held_out(evaluation.validation, 0)
+    if evaluation.validation and evaluation.validation_from != "test":
+        seen = evaluation.validation_from == "train_seen"
+        sample = sample.held_out(evaluation.validation, 0, seen)
     rate: float | None = None
     for rate in RATES if method.has_rate(settings) else (None,):
         lane = _lane(case, method, replace(settings, lr=rate), sample)
