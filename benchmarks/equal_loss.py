@@ -129,6 +129,7 @@ def torch(data: Dataset, epochs: int, lr: float, batch_size: int = 256) -> Itera
 
 
 MINIBATCHES = {"method": "softmax", "optimizer": "adagrad"}
+SHARED = {"method": "ove", "sampler": "shared"}
 SYSTEMS: dict[str, System] = {
     "SoftmaxClassifier": (
         partial(from_the_start, xcbench.SoftmaxClassifier, "iterations"),
@@ -140,7 +141,7 @@ SYSTEMS: dict[str, System] = {
             "20news": [{**MINIBATCHES, "lr": lr, "epochs": 20} for lr in (0.1, 0.3, 0.6)],
             "mnist": [{**MINIBATCHES, "lr": lr, "epochs": 40} for lr in (0.01, 0.03, 0.1)],
             "citeulike": [
-                {"method": "ove", "optimizer": "adagrad", "lr": 0.1, "epochs": 4},
+                {**SHARED, "optimizer": "adagrad", "lr": 0.1, "epochs": 4},
                 {"method": "negative_sampling", "lr": 0.3, "epochs": 12},
             ],
         },

@@ -119,7 +119,7 @@ def peaks() -> list[Row]:
     for engine in ("numba", "numpy"):
         for name, settings in {
             "U-max": UmaxOptions(name="umax", lr=0.1),
-            "OVE 100 x 5": OneVsEachOptions(name="ove", lr=1e-4),
+            "OVE 100 x 5": OneVsEachOptions(name="ove", lr=1e-4, sampler="shared"),
         }.items():
             spent = costs(make, settings, engine=engine, evaluated=20_000)
             sizes = {"W": spent.model, "X": X.data.nbytes + X.indices.nbytes + X.indptr.nbytes}

@@ -9,11 +9,14 @@ from xcbench.core.objectives.one_vs_each import one_vs_each
 from xcbench.core.samplers import WEIGHTED
 from xcbench.methods.method import Method, over_drawn
 from xcbench.methods.options import FullBatchOptions, SampledOptions
+from xcbench.options import option
 
 
 @dataclass
 class OneVsEachOptions(FullBatchOptions, SampledOptions):
     """Options of one-vs-each."""
+
+    sampler: str = option("others", "as for sampled methods", former="shared")
 
 
 method = Method(
