@@ -23,7 +23,7 @@ def test_rows_of_the_same_code_are_equal(place: Place) -> None:
 def test_a_number_within_the_spread_of_the_seeds_holds_and_another_does_not(
     place: Place,
 ) -> None:
-    (item, *_) = drawn(place)
+    item = next(it for it in drawn(place) if it.row["method"] == "umax")
     losses = item.seeds["train_log_loss"].astype(float)
     assert len(losses) == 2 and losses.std(ddof=1) > 1e-6
     for deviations, said in ((2, "1 within the spread of the seeds"), (40, "1 not, by")):

@@ -236,7 +236,10 @@ def test_a_step_of_the_published_raman_is_its_formula(small):
     "settings, remedy",
     [
         (OneVsEachOptions(name="ove", l2_on="drawn", sampler="others"), "method.batch_size=1"),
-        (OneVsEachOptions(name="ove", l2_on="drawn", batch_size=1), "method.sampler=others"),
+        (
+            OneVsEachOptions(name="ove", l2_on="drawn", batch_size=1, sampler="shared"),
+            "method.sampler=others",
+        ),
         (UmaxOptions(name="umax", l2_on="drawn", sampler="any"), "method.sampler=others"),
         (
             UmaxOptions(name="umax", l2_on="drawn", step="gradient", double_sum="raman"),
