@@ -12,7 +12,7 @@ from xcbench.core.dataset import Dataset, Info, LabelSets, Split
 
 @pytest.mark.parametrize("seen", [False, True])
 def test_rows_of_one_article_stay_together_when_some_are_set_aside(seen: bool) -> None:
-    labels = [[0, 1], [1, 2, 3], [2], [0, 3], [1, 3]]
+    labels = [[0, 1], [1, 2, 3], [2], [0, 3], [1, 3]] * 2
     flat = np.array([k for row in labels for k in row])
     article = np.repeat(np.arange(len(labels)), [len(row) for row in labels])
     sets = [labels[a] for a in article]

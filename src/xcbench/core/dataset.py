@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 import scipy.sparse as sp
 
+from xcbench.errors import UserError
 from xcbench.options import Content
 
 Rows = np.ndarray | sp.csr_array
@@ -243,8 +244,19 @@ class Dataset:
         return replace(self, info=info, train=train, class_counts=counts)
 
     def held_out(self, share: float, seed: int, seen: bool = False) -> Dataset:
-        """The problem with a share of the training rows held out (see `Split.divided`)."""
+        """The problem with a share of the training rows held out (see `Split.divided`).
+
+        Raises
+        ------
+        UserError
+            If each of these rows alone has its class, and none may be held out.
+        """
         validation, train = self.train.divided(share, seed, seen)
+        if not len(validation):
+            raise UserError(
+                f"evaluation.validation_from=train_seen sets no row of {self.info.name} aside, "
+                "since each drawn row alone has its class; set evaluation.validation_from=train"
+            )
         counts = np.bincount(train.y, minlength=len(self.class_counts))
         info = replace(self.info, train=len(train))
         return replace(self, info=info, train=train, class_counts=counts, validation=validation)

@@ -190,23 +190,15 @@ def _dataset(job: Job) -> Dataset:
     """The dataset of a job, without the training rows that are set aside for validation."""
     evaluation, seed = job.settings.evaluation, job.settings.seed
     share = evaluation.validation if evaluation.validation_from != "test" else 0.0
-    seen = evaluation.validation_from == "train_seen"
-    return _loaded(_info(job), cache_dir(job.settings), share, seed if share else 0, seen)
+    part = seed if share else 0, evaluation.validation_from == "train_seen"
+    return _loaded(_info(job), cache_dir(job.settings), share, *part)
 
 
 @lru_cache(maxsize=1)
 def _loaded(info: Info, cache: Path, held_out: float, seed: int, seen: bool) -> Dataset:
     """A dataset, mapped into memory once for the cells that follow one another."""
     dataset = data.load(info, cache)
-    if not held_out:
-        return dataset
-    parts = dataset.held_out(held_out, seed, seen)
-    if not len(parts.validation or ()):
-        raise UserError(
-            f"evaluation.validation_from=train_seen sets no row of {info.name} aside, since each "
-            "drawn row alone has its class; set evaluation.validation_from=train"
-        )
-    return parts
+    return dataset.held_out(held_out, seed, seen) if held_out else dataset
 
 
 def _info(job: Job) -> Info:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xcbench.core.dataset import Dataset, Info
+from xcbench.core.dataset import Dataset
 from xcbench.methods import baselines
 from xcbench.methods.baselines.liblinear import MarginScores, svm, weights
 from xcbench.methods.baselines.options import LiblinearOptions
@@ -30,16 +30,14 @@ class CrammerSinger(baselines.Once):
         model.put(classes, fit, signs)
 
 
-def with_dual(settings: LiblinearOptions, info: Info, itemsize: int, epochs: float) -> float:
-    """Bytes with Crammer and Singer's dual variables: a number and a place a row and class."""
-    return weights(settings, info, itemsize, epochs) + 12.0 * info.train * info.classes
-
-
 method = baselines.Baseline(
     "svm_cs",
     LiblinearOptions,
     solver=lambda settings, info: CrammerSinger(settings),
-    memory=with_dual,
+    # With the dual variables: a number and a place a row and class.
+    memory=lambda settings, info, *of: (
+        weights(settings, info, *of) + 12.0 * info.train * info.classes
+    ),
     needs_features=True,
     version=2,
 )
