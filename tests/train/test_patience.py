@@ -18,6 +18,7 @@ from xcbench.train import training
 from xcbench.train.course import Course, Trace
 
 HELD_OUT = Evaluation(validation=0.3)
+RATE = 0.02  # of one-vs-each on the digits: its validation loss rises for a while
 
 
 class Nothing(Solver):
@@ -92,7 +93,7 @@ def test_a_small_gain_is_kept_but_does_not_go_on(digits: Dataset) -> None:
 def test_times_of_evaluations_are_seconds(digits: Dataset) -> None:
     times = [0.3, 0.6, 0.9]
     budget = Budget(epochs=1e6, times=times, seconds=1.2, checkpoints=7, clock="processor")
-    (trace,) = training.run([_lane(digits, 0.05, "numpy")], digits, 0, budget, HELD_OUT)
+    (trace,) = training.run([_lane(digits, RATE, "numpy")], digits, 0, budget, HELD_OUT)
     seconds = trace.curve["train_seconds"].tolist()
     assert len(seconds) == 5 and seconds[0] < 0.01
     late = [at - due for at, due in zip(seconds[1:], [*times, 1.2], strict=True)]
@@ -103,7 +104,7 @@ def test_the_best_evaluation_is_measured_on_all_rows(digits: Dataset) -> None:
     budget = Budget(epochs=25, checkpoints=25, patience=3)
     sampled = replace(HELD_OUT, curve_rows=20)
     (whole,), kept = _run(digits, "numpy", budget)
-    lane = _lane(digits, 0.05, "numpy")
+    lane = _lane(digits, RATE, "numpy")
     (short,) = training.run([lane], digits, 0, budget, sampled)
     best = whole.curve["validation_log_loss"].idxmin()
     same = (whole.curve["test_log_loss"] == short.curve["test_log_loss"]).tolist()
@@ -193,11 +194,11 @@ def test_the_best_weights_are_those_of_a_training_that_ends_there(
 ) -> None:
     if engine == "numba":
         pytest.importorskip("numba")
-    budget, lanes = Budget(epochs=25, checkpoints=25), [_lane(digits, 0.05, engine)]
+    budget, lanes = Budget(epochs=25, checkpoints=25), [_lane(digits, RATE, engine)]
     (whole,) = training.run(lanes, digits, 0, budget, HELD_OUT)
     losses = whole.curve["validation_log_loss"].tolist()
     end = _by_hand(losses, 3)
-    assert end is not None, "the rate is so high that the loss rises again"
+    assert end is not None, "the loss rises for three evaluations"
     best = int(np.argmin(losses[: end + 1]))
     (short,), kept = _run(digits, engine, replace(budget, patience=3))
     assert len(short.rows) == end + 1
@@ -235,12 +236,12 @@ def _by_hand(losses: list[float], patience: int) -> int | None:
 
 
 def _run(data: Dataset, engine: str, budget: Budget) -> tuple[list[Trace], dict[str, np.ndarray]]:
-    lane = _lane(data, 0.05, engine)
+    lane = _lane(data, RATE, engine)
     return training.run([lane], data, 0, budget, HELD_OUT), lane.model.weights()
 
 
 def test_a_cell_is_shown_at_its_best_evaluation(workspace: Workspace) -> None:
-    words = ("mlflow=false", "dataset=digits", "method=ove", "method.lr=0.05", "save_weights=true")
+    words = ("mlflow=false", "dataset=digits", "method=ove", f"method.lr={RATE}", "save_weights=true")
     budget = ("budget.epochs=25", "budget.checkpoints=25", "evaluation.validation=0.3")
     assert workspace.run(*words, *budget, "budget.patience=3").code == 0
     frame, curve = workspace.frame(), workspace.frame("--curves")
