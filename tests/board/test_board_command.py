@@ -79,6 +79,10 @@ def test_a_partial_board_leaves_the_committed_one_alone(workspace: Workspace) ->
     assert done.code == 0, done.text
     assert contents(whole) == before
     assert (partial / "index.html").exists() and not (partial / "checks.csv").exists()
+    drawn = contents(partial)
+    (partial / "PROTOCOL.md").write_text("of an earlier day")  # and the rows are there already
+    assert workspace.xcbench("board", "task=digits", "part=report").code == 0
+    assert contents(partial) == drawn
     assert [path.name for path in (partial / "cells").iterdir()] == ["digits"]
     for name in ("tuning.csv", "runs.csv"):  # the chosen task, with the methods of both
         files = (folder / "cells" / "digits" / name for folder in (whole, partial))

@@ -241,8 +241,9 @@ def _run(data: Dataset, engine: str, budget: Budget) -> tuple[list[Trace], dict[
 
 
 def test_a_cell_is_shown_at_its_best_evaluation(workspace: Workspace) -> None:
-    words = ("mlflow=false", "dataset=digits", "method=ove", f"method.lr={RATE}", "save_weights=true")
-    budget = ("budget.epochs=25", "budget.checkpoints=25", "evaluation.validation=0.3")
+    words = ("mlflow=false", "dataset=digits", "method=ove", "save_weights=true")
+    words += (f"method.lr={RATE}", "evaluation.validation=0.3")
+    budget = ("budget.epochs=25", "budget.checkpoints=25")
     assert workspace.run(*words, *budget, "budget.patience=3").code == 0
     frame, curve = workspace.frame(), workspace.frame("--curves")
     best = curve["validation_log_loss"].idxmin()

@@ -51,8 +51,6 @@ def board(request: Request) -> int:
     run = launch.Launch(protocol.read(), folder, settings, tasks, methods, committed, totals)
     started, code = time.monotonic(), 0
     if CELLS in parts:
-        if not totals:
-            protocol.write(folder)
         code = run.run()
     if totals:
         totals.end(NAME)
@@ -66,9 +64,10 @@ def board(request: Request) -> int:
 
 
 def written(folder: Path) -> None:
-    """Write the page from the measured rows."""
+    """Write the protocol, and the page from the measured rows."""
     from xcbench.board import page  # drawing takes a second to import
 
+    protocol.write(folder)
     with threads.one():
         page.write(folder, measured(folder))
 
