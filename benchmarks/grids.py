@@ -15,7 +15,10 @@ from benchmarks.measure import ROOT, command
 from benchmarks.table import Kept
 from xcbench.store import profile
 
-SWEEP = ("-m", "method=ove,umax,implicit", "method.lr=0.001,0.003,0.01,0.03,0.1,0.3")
+SWEEP = (
+    *("-m", "method=ove,umax,implicit", "method.lr=0.001,0.003,0.01,0.03,0.1,0.3"),
+    "only.ove.sampler=shared",  # as older revisions draw
+)
 WARM = ("seed=0", "budget.epochs=0.01", "budget.checkpoints=1")
 PHASES = ["import", "compose", "plan", "load", "compile", "train", "evaluate", "save", "track"]
 

@@ -63,7 +63,7 @@ SETTINGS = [
     settings("epochs that are no number", ("budget.epochs=nan",), "budget.epochs.*finite"),
     settings("choice", ("dtype=float16",), "dtype.*float64"),
     settings("choice of a dataset", ("dataset.missing=perhaps",), "missing.*twin.*error.*skip"),
-    settings("5 negative classes of K=3", (*OWN, "method=ove", "method.negatives=5"), "method.negatives=5.*has 3 classes, so at most 2", files={"own.txt": THREE}),
+    settings("5 negative classes of K=3", (*OWN, "method=ove", "method.sampler=shared", "method.negatives=5"), "method.negatives=5.*has 3 classes, so at most 3", files={"own.txt": THREE}),
     settings("3 other classes of K=3", (*OWN, "method.negatives=3"), "method.negatives=3.*has 3 classes, so at most 2", files={"own.txt": THREE}),
     settings(
         "best classes of one that tells one alone",

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.optimize import approx_fprime, brentq, minimize_scalar
+from scipy.optimize import approx_fprime, brentq, minimize, minimize_scalar
 from scipy.special import expit, log_softmax, logsumexp
 from test_solvers import fit
 
@@ -90,27 +90,32 @@ def test_proposition_1(parts, data):
 
 
 # ---------------------------------------------------------------- optima without features
-@pytest.mark.parametrize(("group", "share"), [(0, 1), (1, 1), (3, 2 / 4), (9, 2 / 10), (14, 1)])
-def test_a_group_moves_the_optimal_scores_away_from_the_frequencies(group, share):
+@pytest.mark.parametrize(
+    ("frequent", "group", "rare", "share"),
+    [
+        *((10, 0, 5, 1), (10, 1, 5, 1), (10, 14, 5, 1)),  # one-vs-each, twice, and all classes
+        *((4, 3, 5, 2 / 4), (10, 9, 5, 2 / 10)),  # the group and one more
+        *((3, 3, 300, 1 / 3), (9, 9, 300, 1 / 9)),
+    ],
+)
+def test_a_group_moves_the_optimal_scores_away_from_the_frequencies(frequent, group, rare, share):
     """Proposition 2 holds for one-vs-each and for the log-likelihood, not between them.
 
     Frequent classes have one sample each, rare ones 1e-4. A sample of a rare class is compared once
     with the sum of the group, and once with each frequent class outside it; a sample of a frequent
-    class once with each rare one. Where all frequent classes but one are the group, these are 2
-    comparisons against ``group + 1``.
+    class once with each rare one. So ``1 + frequent - group`` stands against ``frequent``. The
+    group has the first rare class too where a sample's own class is one of it.
     """
-    frequent = group + 1 if group in (3, 9) else 10
-    counts = np.repeat([1.0, 1e-4], [frequent, 5])
+    count, kinds = 1e-4, (0, frequent, frequent + 1)  # a frequent class, the first rare one, others
 
-    def loss(rare):
-        scores = np.where(counts == 1, 0.0, rare)
-        return sum(
-            n * value(Grouped(group), np.append(scores[y], np.delete(scores, y))[None])[0]
-            for y, n in enumerate(counts)
-        )
+    def loss(first_and_others):
+        scores = np.repeat([0.0, *first_and_others], [frequent, 1, rare - 1])
+        rows = np.array([np.append(scores[y], np.delete(scores, y)) for y in kinds])
+        return value(Grouped(group), rows) @ [frequent, count, count * (rare - 1)]
 
-    optimum = minimize_scalar(loss, bounds=(-16, -4), method="bounded", options={"xatol": 1e-8}).x
-    assert np.exp(optimum) / 1e-4 == pytest.approx(share, rel=2e-3)
+    options = {"xatol": 1e-6, "fatol": 1e-15}
+    optimum = minimize(loss, [np.log(count)] * 2, method="Nelder-Mead", options=options).x
+    assert np.exp(optimum) / count == pytest.approx(share, rel=1e-2)
 
 
 # ---------------------------------------------------------------- grads

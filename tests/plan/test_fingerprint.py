@@ -82,8 +82,10 @@ def test_rate_and_penalty_are_no_part_of_a_case_but_that_there_is_one_is() -> No
 
 
 HELD_OUT = {"validation": 0.25, "validation_from": "train"}
+DIVIDED = Split.divided
 CASES = {  # of code that acts with these settings alone
     "patience": {"evaluation": Evaluation(**HELD_OUT), "budget": Budget(patience=3, gain=0.01)},
+    "seen": {"evaluation": Evaluation(validation=0.02, validation_from="train_seen")},
     "share": {"budget": Budget(share=0.1)},
     "ratio": {"budget": Budget(ratio=1.5)},
     "costs": {"evaluation": Evaluation(costs=True)},
@@ -98,6 +100,7 @@ CASES = {  # of code that acts with these settings alone
     ("part", "owner", "name", "new"),
     [
         ("patience", Course, "_wait", lambda self, measured, patience: None),
+        ("seen", Split, "divided", lambda self, share, seed, seen: DIVIDED(self, share, seed)),
         ("share", Dataset, "first", lambda self, share: self),
         ("ratio", training, "checkpoints", lambda budget, passes: [passes]),
         ("costs", evaluator, "costs", lambda model, split: {"model_mib": 2.0, "nonzeros": 1.0}),

@@ -31,7 +31,8 @@ from xcbench.run.executors import task
 from xcbench.store import cells
 
 GRID = ("-m", "mlflow=false", "dataset=blobs", "method=ove,umax", "method.lr=0.1", "seed=0,1",
-        "budget.epochs=2", "budget.checkpoints=2", "grid=named")  # fmt: skip
+        "only.ove.negatives=4", "grid=named",
+        "budget.epochs=2", "budget.checkpoints=2")  # fmt: skip
 LONG = ("-m", "mlflow=false", "dataset=digits", "method=umax", "engine=numpy", "seed=0,1,2")
 SLURM = shutil.which("sinfo") and subprocess.run(["sinfo"], capture_output=True).returncode == 0
 ENGINES = {

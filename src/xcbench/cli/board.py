@@ -67,9 +67,10 @@ def written(folder: Path) -> None:
     """Write the protocol, and the page from the measured rows."""
     from xcbench.board import page  # drawing takes a second to import
 
+    board = measured(folder)
     protocol.write(folder)
     with threads.one():
-        page.write(folder, measured(folder))
+        page.write(folder, board)
 
 
 def measured(folder: Path) -> Board:

@@ -102,8 +102,8 @@ class Evaluation:
     validation_from: str = option(
         "test",
         "which rows validation sets aside: those of the test part; or of the training part, drawn "
-        "by the seed, which then do not train; with `train_seen` but for rows of classes that no "
-        "other row would train",
+        "by the seed, which then do not train. `train_seen`: the same, but a row trains if its "
+        "class would have no other training row",
         choices=("test", "train", "train_seen"),
     )
     top_k: int = option(

@@ -144,14 +144,14 @@ class Split:
         return np.cumsum(self.y == self.sets.classes[self.sets.start[:-1]]) - 1
 
     def divided(self, share: float, seed: int = 0, seen: bool = False) -> tuple[Split, Split]:
-        """Split off a random share of the rows, at least one and never all of them.
+        """Split off a random share of the rows, at least one (but with ``seen``), never all.
 
         Both parts keep their order. Rows that ``label=each`` made of one original row stay
         together.
 
         Parameters
         ----------
-        seen : leave the rows of a class in the second part that would have none there.
+        seen : keep a class's rows in the second part if it would have none there otherwise.
         """
         row = self.originals
         number = int(row[-1]) + 1
@@ -249,13 +249,13 @@ class Dataset:
         Raises
         ------
         UserError
-            If each of these rows alone has its class, and none may be held out.
+            If no row may be held out.
         """
         validation, train = self.train.divided(share, seed, seen)
         if not len(validation):
             raise UserError(
-                f"evaluation.validation_from=train_seen sets no row of {self.info.name} aside, "
-                "since each drawn row alone has its class; set evaluation.validation_from=train"
+                f"evaluation.validation={share:g} sets no training row of {self.info.name} aside: "
+                "no other row would train its class; set evaluation.validation_from=test"
             )
         counts = np.bincount(train.y, minlength=len(self.class_counts))
         info = replace(self.info, train=len(train))

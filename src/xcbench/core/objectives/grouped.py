@@ -27,7 +27,7 @@ class Grouped(Objective):
 
     Proposition 2 does not hold for a group of some classes. A rare class is compared with each of
     them where it is wrong, with their sum where it is true: its optimal score is lower than its
-    log N_k + c by up to log((|C| + 1) / 2).
+    log N_k + c, by nearly log |C| where the group has most rows and many classes share the others.
 
     Attributes
     ----------
