@@ -12,7 +12,6 @@ from xcbench.options import option
 
 @dataclass
 class GCE(SampledOptions):
-    sampler: str = option("others", "as for sampled methods")
     q: float = option(0.7, "near 0: softmax; 1: one minus the probability", above=0, at_most=1)
 
 

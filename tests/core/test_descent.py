@@ -1,6 +1,7 @@
 """Minibatches that a model runs by itself, against the same updates part by part in NumPy."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,20 +18,20 @@ from xcbench.methods import registry
 from xcbench.methods.bouchard import BouchardOptions
 from xcbench.methods.double_sum import DoubleSumOptions
 from xcbench.methods.nce import NCEOptions
-from xcbench.methods.options import SampledOptions
 from xcbench.methods.ove import OneVsEachOptions
 from xcbench.methods.umax import UmaxOptions
 
 pytest.importorskip("numba", reason="Numba is not installed: compiled minibatches are not tested")
 
+ImportanceOptions: Any = registry.builtin()["is"].schema  # no import names a module `is`
 SEVERAL = {"batch_size": 7, "lr": 0.02}  # 7 divides none of the numbers of rows
 METHODS = {
-    "ove, shared": OneVsEachOptions(name="ove", negatives=3, **SEVERAL),
+    "ove, shared": OneVsEachOptions(name="ove", negatives=3, sampler="shared", **SEVERAL),
     "ove, others": OneVsEachOptions(name="ove", negatives=3, sampler="others", **SEVERAL),
     "ove, frequency": OneVsEachOptions(name="ove", negatives=3, sampler="frequency", **SEVERAL),
     "bouchard": BouchardOptions(name="bouchard", negatives=3, **SEVERAL),
-    "nce": NCEOptions(name="nce", negatives=3, **SEVERAL),
-    "is": SampledOptions(name="is", negatives=3, **SEVERAL),
+    "nce": NCEOptions(name="nce", negatives=3, sampler="shared", **SEVERAL),
+    "is": ImportanceOptions(name="is", negatives=3, **SEVERAL),
     "vanilla": DoubleSumOptions(name="vanilla", step="gradient", negatives=3, **SEVERAL),
     "umax": UmaxOptions(name="umax", step="gradient", negatives=3, **SEVERAL),
     "umax, any": UmaxOptions(name="umax", step="gradient", negatives=4, sampler="any", **SEVERAL),

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,6 @@ from xcbench.methods import registry
 from xcbench.methods.ar_softmax import SoftmaxAugmentReduceOptions
 from xcbench.methods.augment_reduce import LatentAugmentReduceOptions
 from xcbench.methods.bouchard import BouchardOptions
-from xcbench.methods.css import ComplementarySumOptions
 from xcbench.methods.double_sum import DoubleSumOptions, LocalOptions
 from xcbench.methods.gbce import GeneralisedOptions
 from xcbench.methods.lse_softplus import SoftplusOptions
@@ -32,10 +32,11 @@ from xcbench.options import check
 pytest.importorskip("numba", reason="Numba is not installed: engine=numba is not tested")
 
 
+ImportanceOptions: Any = registry.builtin()["is"].schema  # no import names a module `is`
 METHODS = {
     "softmax": SoftmaxOptions(name="softmax", solver="minibatch", batch_size=10, lr=0.05),
     "lbfgs": SoftmaxOptions(name="softmax", l2=1.0),
-    "ove": OneVsEachOptions(name="ove", batch_size=10, negatives=3, lr=0.02),
+    "ove": OneVsEachOptions(name="ove", batch_size=10, negatives=3, lr=0.02, sampler="shared"),
     "ove, others": OneVsEachOptions(
         name="ove", batch_size=10, negatives=3, lr=0.02, sampler="others"
     ),
@@ -43,7 +44,9 @@ METHODS = {
     "ove, one pair": OneVsEachOptions(
         name="ove", batch_size=1, negatives=1, lr=0.02, sampler="others"
     ),
-    "ove, shared, n=1": OneVsEachOptions(name="ove", batch_size=1, negatives=3, lr=0.02),
+    "ove, shared, n=1": OneVsEachOptions(
+        name="ove", batch_size=1, negatives=3, lr=0.02, sampler="shared"
+    ),
     "ove, frequency": OneVsEachOptions(
         name="ove", batch_size=10, negatives=3, lr=0.02, sampler="frequency"
     ),
@@ -67,12 +70,14 @@ METHODS = {
         name="bouchard", batch_size=1, negatives=2, lr=0.02, sampler="frequency"
     ),
     "bouchard, lbfgs": BouchardOptions(name="bouchard", solver="lbfgs"),
-    "nce": NCEOptions(name="nce", batch_size=10, negatives=3, lr=0.05),
+    "nce": NCEOptions(name="nce", batch_size=10, negatives=3, lr=0.05, sampler="shared"),
     "nce, one pair": NCEOptions(name="nce", batch_size=1, negatives=1, lr=0.05, sampler="others"),
-    "css": ComplementarySumOptions(name="css", batch_size=10, negatives=3, lr=0.05),
-    "is": SampledOptions(name="is", batch_size=10, negatives=3, lr=0.05),
-    "is, n=1": SampledOptions(name="is", batch_size=1, negatives=2, lr=0.05, sampler="others"),
-    "is, one pair": SampledOptions(name="is", batch_size=1, negatives=1, lr=0.05, sampler="others"),
+    "css": SampledOptions(name="css", batch_size=10, negatives=3, lr=0.05),
+    "is": ImportanceOptions(name="is", batch_size=10, negatives=3, lr=0.05, sampler="shared"),
+    "is, n=1": ImportanceOptions(name="is", batch_size=1, negatives=2, lr=0.05, sampler="others"),
+    "is, one pair": ImportanceOptions(
+        name="is", batch_size=1, negatives=1, lr=0.05, sampler="others"
+    ),
     "vanilla": DoubleSumOptions(name="vanilla", step="gradient", lr=0.02),
     "vanilla, bounded": DoubleSumOptions(name="vanilla", lr=0.5, step="bounded"),
     "umax, bounded, n=10": UmaxOptions(
@@ -153,7 +158,7 @@ METHODS = {
     "lse_softplus, all": SoftplusOptions(
         name="lse_softplus", batch_size=10, lr=0.05, sampler="all"
     ),
-    "css, in_batch": ComplementarySumOptions(
+    "css, in_batch": SampledOptions(
         name="css", batch_size=10, lr=0.05, sampler="in_batch", in_batch=InBatchOptions(mix=0.5)
     ),
     "scent, in_batch": ScentOptions(name="scent", batch_size=10, lr=0.05, sampler="in_batch"),

@@ -22,8 +22,8 @@ from xcbench.data.settings import BlobsSettings, CategoriesSettings, DatasetSett
 from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.methods.bouchard import BouchardOptions
-from xcbench.methods.css import ComplementarySumOptions
 from xcbench.methods.nce import NCEOptions
+from xcbench.methods.options import SampledOptions
 from xcbench.methods.ove import OneVsEachOptions
 from xcbench.options import check
 
@@ -183,9 +183,7 @@ def test_complementary_sums_have_another_optimum_than_the_frequencies(values):
         return (p[:, None] * np.logaddexp(0, odds)).sum() / others
 
     best = minimize(expected, np.log(p), options={"gtol": 1e-9}).x
-    settings = ComplementarySumOptions(
-        name="css", negatives=1, batch_size=1, lr=0.01, lr_schedule="linear"
-    )
+    settings = SampledOptions(name="css", negatives=1, batch_size=1, lr=0.01, lr_schedule="linear")
     model, trace = fit(values, settings, epochs=400)
     np.testing.assert_allclose(softmax(model.b), softmax(best), atol=0.02)
     entropy = -(p * np.log(p)).sum()

@@ -11,8 +11,7 @@ from xcbench.core.objectives.softmax import softmax
 from xcbench.core.samplers import InBatch
 from xcbench.errors import UserError
 from xcbench.methods import registry
-from xcbench.methods.css import ComplementarySumOptions
-from xcbench.methods.options import InBatchOptions
+from xcbench.methods.options import InBatchOptions, SampledOptions
 
 COUNTS = np.array([50, 3, 8, 0, 20, 19])
 Y = np.repeat(np.arange(6), COUNTS)
@@ -126,14 +125,12 @@ def test_the_old_correction_is_softmax_over_the_batch_with_every_score_corrected
 
 
 def test_a_batch_of_one_is_refused(digits) -> None:
-    settings = ComplementarySumOptions(name="css", sampler="in_batch", batch_size=1)
+    settings = SampledOptions(name="css", sampler="in_batch", batch_size=1)
     with pytest.raises(UserError, match=r"set method\.batch_size"):
         registry.check(registry.method_of(settings), settings, digits.info)
 
 
 def test_options_reach_the_sampler(digits) -> None:
-    settings = ComplementarySumOptions(
-        name="css", sampler="in_batch", in_batch=InBatchOptions("old", 0.25)
-    )
+    settings = SampledOptions(name="css", sampler="in_batch", in_batch=InBatchOptions("old", 0.25))
     made = registry.method_of(settings).sampler(settings, digits.info)
     assert (made.log_q, made.mix, made.correction) == ("old", 0.25, None)

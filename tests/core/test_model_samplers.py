@@ -21,8 +21,7 @@ from xcbench.core.samplers.rff import Fourier
 from xcbench.core.samplers.sketch import Sketch
 from xcbench.core.solvers import Streams, lockstep
 from xcbench.methods import contract
-from xcbench.methods.css import ComplementarySumOptions
-from xcbench.methods.options import FourierOptions, KernelOptions, MIDXOptions
+from xcbench.methods.options import FourierOptions, KernelOptions, MIDXOptions, SampledOptions
 from xcbench.methods.ove import OneVsEachOptions
 from xcbench.methods.umax import UmaxOptions
 from xcbench.plugins import PluginRef
@@ -223,14 +222,12 @@ def test_k_means_finds_groups_and_with_a_codeword_a_class_keeps_each():
 
 # ------------------------------------------------------------------------------- in training
 SETTINGS = {
-    "softmax": ComplementarySumOptions(name="css", sampler="softmax"),
+    "softmax": SampledOptions(name="css", sampler="softmax"),
     "kernel": UmaxOptions(name="umax", sampler="kernel"),
     "kernel, tree": OneVsEachOptions(
         name="ove", sampler="kernel", kernel=KernelOptions(dimensions=6)
     ),
-    "rff": ComplementarySumOptions(
-        name="css", sampler="rff", rff=FourierOptions(features=32, nu=1.0)
-    ),
+    "rff": SampledOptions(name="css", sampler="rff", rff=FourierOptions(features=32, nu=1.0)),
     "midx": UmaxOptions(name="umax", sampler="midx", midx=MIDXOptions(codewords=3, dimensions=4)),
 }
 

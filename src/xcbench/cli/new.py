@@ -44,7 +44,6 @@ from xcbench.options import option
 class Settings(SampledOptions):
     \"""Options of NAME, besides those of every sampled method.\"""
 
-    sampler: str = option("others", "as for sampled methods; never the true class")
     sharpness: float = option(1.0, "1: softmax; large: a hinge at equal scores", above=0)
 
 

@@ -20,7 +20,6 @@ class AugmentReduceOptions(SampledOptions):
     """Options of augment and reduce, with a variational distribution per row."""
 
     optimizer: str = option("ar", "as for stochastic methods", choices=("sgd", "ar"))
-    sampler: str = option("others", "as for sampled methods")
     local_clock: str = option(
         "epochs",
         "t in the step size (1 + t)^-0.9 of the local variables, counted from 1",

@@ -12,14 +12,12 @@ from xcbench.core.objectives.bouchard import Tightest, one_vs_rest
 from xcbench.core.samplers import WEIGHTED
 from xcbench.methods.method import Method, over_gram, stochastic
 from xcbench.methods.options import FullBatchOptions, SampledOptions, start_option
-from xcbench.options import option
 
 
 @dataclass
 class BouchardOptions(FullBatchOptions, SampledOptions):
     """Options of Bouchard's bound, with a local variable alpha per row."""
 
-    sampler: str = option("others", "as for sampled methods")
     init: str = start_option("zero")  # the bound's optimum lies beyond the prior, away from zero
 
 

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xcbench.core.objectives import LogOdds
 from xcbench.core.objectives.softmax import softmax
 from xcbench.core.samplers import WEIGHTED
 from xcbench.methods.method import Method, over_gram
 from xcbench.methods.options import SampledOptions
-from xcbench.options import option
-
-
-@dataclass
-class ComplementarySumOptions(SampledOptions):
-    """Options of complementary sum sampling."""
-
-    sampler: str = option("others", "as for sampled methods")
-
 
 # The log of an estimate of the partition function: too low on average, so that nothing is bounded.
 method = Method(
     "css",
-    ComplementarySumOptions,
+    SampledOptions,
     lambda settings, info: LogOdds(softmax, is_bound=False),
     over_gram(4.0),
     samplers=("others", "all", "in_batch", *WEIGHTED),

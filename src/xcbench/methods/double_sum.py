@@ -26,7 +26,6 @@ class LocalOptions(SampledOptions):
 
     batch_size: int = option(1, "samples in a minibatch", at_least=1)
     negatives: int = option(1, "classes drawn", at_least=1)
-    sampler: str = option("others", "as for sampled methods")
     u0: str = option(
         "log_classes",
         "start of u: `log_classes` is log K, `zero` is 0; with init=prior u starts at its optimum",

@@ -22,7 +22,6 @@ class GeneralisedOptions(SampledOptions):
     """Options of generalised binary cross-entropy."""
 
     batch_size: int = option(10, "samples in a minibatch", at_least=1)
-    sampler: str = option("others", "as for sampled methods")
     t: float = option(
         0.75,
         "calibration: 0 is binary cross-entropy, 1 gives probabilities sigma(f)",

@@ -19,6 +19,7 @@ from xcbench.options import option
 class NCEOptions(SampledOptions):
     """Options of noise-contrastive estimation."""
 
+    sampler: str = option("others", "as for sampled methods", former="shared")
     score_l2: float = option(
         0.0,
         "lambda of lambda f² on the scores of the true class and, on average, of the drawn ones",

@@ -227,7 +227,7 @@ class SampledOptions(StochasticOptions):
 
     negatives: int = option(5, "classes drawn", at_least=1)
     sampler: str = option(
-        "shared",
+        "others",
         "how negatives are drawn. `shared`: distinct classes, the same for a minibatch, the "
         "true class possible. `others`: distinct classes for each sample, never the true one. "
         "`any`: for each sample among all classes. `drop_hits`: the same without the true "

@@ -18,7 +18,6 @@ from xcbench.options import option
 class MiningOptions(SampledOptions):
     """Options of stochastic negative mining."""
 
-    sampler: str = option("others", "as for sampled methods")
     top: int = option(
         2, "drawn classes of the highest scores that count; all, if fewer are drawn", at_least=1
     )
