@@ -82,9 +82,13 @@ from xcbench.core.samplers import Others
 
 class KillsOnce(Others):
     def draw(self, rng, rows, y, batch_size):
-        if rows.max() >= 3 and not Path("killed").exists():  # a row that no trial has
-            Path("killed").touch()
-            {ends}
+        if rows.max() >= 3:  # a row that no trial has
+            try:
+                Path("killed").touch(exist_ok=False)  # by one worker alone
+            except FileExistsError:
+                pass
+            else:
+                {ends}
         return super().draw(rng, rows, y, batch_size)
 """
 
