@@ -204,7 +204,8 @@ def _of_training(case: Case, sample: Dataset) -> Numbers:
     evaluation: Evaluation = _read(Evaluation(), case.evaluation)
     evaluation = replace(evaluation, top_k=min(evaluation.top_k, sample.info.classes))
     if evaluation.validation and evaluation.validation_from != "test":
-        seen = evaluation.validation_from == "train_seen"  # most rows, so that some are kept back
+        seen = evaluation.validation_from == "train_seen"
+        # So many rows that `train_seen` keeps some of them back.
         sample = sample.held_out(0.9 if seen else evaluation.validation, 0, seen)
     rate: float | None = None
     for rate in RATES if method.has_rate(settings) else (None,):
