@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -217,6 +218,28 @@ def test_validation_rows_choose_the_decay_of_exact_softmax(board: Board) -> None
     one = board.summary.set_index(["task", "method"]).loc[("one", "softmax")]
     assert (one["seeds"], one["settings"]) == (1, "l2=1")
     assert one["test_log_loss"] == pytest.approx(0.45)
+
+
+def test_validation_rows_choose_the_shorter_or_the_longer_training_of_a_seed(
+    folder: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(folder, tmp_path / "board")
+    more = [
+        sgd("one", seed, 0.1, [0.8, loss], seconds=4, train_seconds=[0.5, 2.0],
+            test_log_loss=[0.8, 0.4], test_error=[0.6, 0.1])
+        for seed, loss in ((0, 0.3), (1, 0.6))
+    ]  # fmt: skip
+    new = ResultsCache.of("one/softmax_sgd", more)
+    results_cache.update(tmp_path / "board/cells/one", "runs", lambda cache: cache.joined(new))
+    board = results.read(tmp_path / "board", PROTOCOL)
+    row = board.summary.set_index(["task", "method"]).loc[("one", "softmax_sgd")]
+    assert (row["seeds"], row["stopped"]) == (2, 1)
+    assert row["test_log_loss"] == pytest.approx((0.4 + 0.6) / 2)  # the shorter, then the longer
+    at = results.anytime(board).set_index(["task", "method", "seconds"])["validation_log_loss"]
+    assert at["one", "softmax_sgd", 1] == pytest.approx(0.8)
+    assert at["one", "softmax_sgd", 4] == pytest.approx((0.3 + 0.5) / 2)
+    share = checks.of_rows(board).set_index("check").loc["share"].iloc[0]
+    assert share["of"].startswith("10 final cells")  # also those that were not chosen
 
 
 def test_quality_at_a_time_is_that_of_what_came_before(board: Board) -> None:

@@ -90,8 +90,8 @@ def _optima(board: Board) -> Iterator[dict[str, object]]:
 
 def _shares(board: Board) -> Iterator[dict[str, object]]:
     """Shares of cells and pairs."""
-    finals, summary = board.finals, board.summary
-    finals = finals[finals["role"].isin([RANKED, OVER])]
+    cells, summary = board.curves.drop_duplicates("cell"), board.summary
+    finals = cells[cells["role"].isin([RANKED, OVER])]
     pairs = summary[~summary["reason"].str.contains(PACKAGE)]
     prior = summary[summary["method"] == "prior"].set_index("task")["test_log_loss"]
     probable = pairs[pairs["role"].isin([RANKED, ONCE, OVER])].dropna(subset=["test_log_loss"])
@@ -134,8 +134,9 @@ def again(conditions: Conditions, board: Board) -> Iterator[dict[str, object]]:
         task = board.protocol.tasks[row["task"]]
         settings = conditions.final(task, row["method"], int(row["seed"]))
         point = {name: row[name] for name in tuning.POINT if pd.notna(row[name])}
-        passes = replace(settings.budget, epochs=row["budget.epochs"])
-        settings = replace(tuning.with_options(settings, point), budget=passes)
+        seconds, passes = row["budget.seconds"], row["budget.epochs"]
+        budget = replace(settings.budget, seconds=seconds, epochs=passes)
+        settings = replace(tuning.with_options(settings, point), budget=budget)
         (job,) = planning.jobs([settings], complete=False)
         (cell,) = runner.run([job])
         if cell.status not in ENDED:

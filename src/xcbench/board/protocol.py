@@ -132,23 +132,23 @@ class Conditions:
     def pace(self, task: Task, method: str, seconds: float) -> Config:
         """A trial that measures how many passes a method makes in a second."""
         words = (*self.protocol.trial, *self.protocol.speed)
-        return _within(seconds, self.of(task, method, 0, *words))
+        return within(seconds, self.of(task, method, 0, *words))
 
     def trial(self, task: Task, method: str, study: int, seconds: float) -> Config:
         """A trial of a search, of which the study is the seed."""
-        return _within(seconds, self.of(task, method, study, *self.protocol.trial))
+        return within(seconds, self.of(task, method, study, *self.protocol.trial))
 
     def final(self, task: Task, method: str, seed: int, *words: str) -> Config:
         """A final cell."""
         seconds = self.protocol.seconds * task.slower
-        return _within(seconds, self.of(task, method, seed, *words))
+        return within(seconds, self.of(task, method, seed, *words))
 
     def untimed(self, task: Task, method: str, seed: int) -> Config:
         """A cell that trains to its end, however long that takes."""
         return self.of(task, method, seed, "budget.seconds=null", *UNTIMED)
 
 
-def _within(seconds: float, cell: Config) -> Config:
+def within(seconds: float, cell: Config) -> Config:
     """A cell with other seconds of training, at most."""
     return replace(cell, budget=replace(cell.budget, seconds=float(seconds)))
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +50,11 @@ class Board:
     Attributes
     ----------
     rows : of trials and final cells, by part, with ``task`` and ``method``.
-    trials, finals : one row a cell that ended, at the checkpoint chosen by early stopping, with
-        ``accuracy`` (precision at 1 if every label counts), ``row_seconds``, ``took`` (seconds of
-        the whole training) and ``role``.
-    curves : the checkpoints of the final cells.
+    trials, finals : one row a trial, or a seed of the final cells, that ended, at the checkpoint
+        chosen by early stopping, with ``accuracy`` (precision at 1 if every label counts),
+        ``row_seconds`` and ``took`` (seconds of the whole training). Where a seed has several
+        trainings, the row is of the one that validation rows choose; it has the ``role``.
+    curves : the checkpoints of all final cells, with the ``role`` of their method.
     summary : one row for each task and method: means over seeds, or a ``reason``.
     stale : a sentence on rows that today's code did not measure, or nothing.
     passes : results of the first protocol, 50 passes for every method, by task and method.
@@ -117,12 +119,15 @@ def read(folder: Path, protocol: Protocol) -> Board:
     rows["tuning"] = rows["tuning"][~seconds.isin(protocol.pace)]
     curves = {part: _checkpoints(rows[part], it.curves, protocol) for part, it in parts.items()}
     trials, finals = (_stopped(curves[part], protocol) for part in ("tuning", "runs"))
-    finals = _at_optimum(finals.assign(role=_roles(finals, protocol)))
+    finals = _chosen(finals, protocol, partial(best_of_each, by="seed"))  # passes, or a decay
+    finals = finals.assign(role=_roles(finals, protocol))
+    roles = finals.drop_duplicates(BY)[[*BY, "role"]]
     summary = _summary(rows, finals, protocol)
     both = parts["tuning"].joined(parts["runs"])
     stale = code_table.stale(both.rows, both.codes)
     passes = results_cache.load(folder / EQUAL_PASSES, [*BY, *MEASURES])
-    return Board(protocol, rows, trials, finals, curves["runs"], summary, stale, passes)
+    checkpoints = curves["runs"].merge(roles, how="left", on=BY)
+    return Board(protocol, rows, trials, finals, checkpoints, summary, stale, passes)
 
 
 def _of_grids(rows: pd.DataFrame) -> pd.DataFrame:
@@ -146,15 +151,21 @@ def _checkpoints(rows: pd.DataFrame, curves: pd.DataFrame, protocol: Protocol) -
 
 def _stopped(curves: pd.DataFrame, protocol: Protocol) -> pd.DataFrame:
     """Cells at the checkpoint that is best by the criterion of their method and task."""
-    ended = curves[curves["status"].isin(ENDED)]
-    parts = [
-        tuning.stopped(part, tuning.criterion(part, protocol.tasks[str(task)].every_label))
-        for (task, _), part in ended.groupby(BY)
-    ]
-    stopped = pd.concat(parts, ignore_index=True) if parts else curves[:0]
+    stopped = _chosen(curves[curves["status"].isin(ENDED)], protocol, tuning.stopped)
     needed = [*stopped, *MEANS, *OF_ROWS, "predict_seconds", "shape.test"]
     stopped = stopped.reindex(columns=list(dict.fromkeys(needed)))
     return stopped.assign(row_seconds=stopped["predict_seconds"] / stopped["shape.test"])
+
+
+def _chosen(
+    rows: pd.DataFrame, protocol: Protocol, choose: Callable[[pd.DataFrame, str], pd.DataFrame]
+) -> pd.DataFrame:
+    """Rows that are chosen by the criterion of their method and task."""
+    parts = [
+        choose(part, tuning.criterion(part, protocol.tasks[str(task)].every_label))
+        for (task, _), part in rows.groupby(BY)
+    ]
+    return pd.concat(parts, ignore_index=True) if parts else rows
 
 
 def _roles(finals: pd.DataFrame, protocol: Protocol) -> np.ndarray:
@@ -165,14 +176,6 @@ def _roles(finals: pd.DataFrame, protocol: Protocol) -> np.ndarray:
     method, once = finals["method"], finals["budget.patience"].isna()
     roles = {REFERENCE: method == REFERENCE, LINE: method.isin(LINES), ONCE: once, OVER: over}
     return np.select([*roles.values()], [*roles], RANKED)
-
-
-def _at_optimum(finals: pd.DataFrame) -> pd.DataFrame:
-    """Without the optima of exact softmax whose weight decay validation did not choose."""
-    exact = finals[finals["role"] == REFERENCE]
-    chosen = best_of_each(exact[exact["seed"] == 0], CHOOSING["test_log_loss"], "task")
-    decay = exact["task"].map(chosen.set_index("task")["method.l2"])
-    return finals.drop(exact.index[exact["method.l2"] != decay])
 
 
 def _summary(
@@ -231,15 +234,14 @@ def anytime(board: Board) -> pd.DataFrame:
 
     Test rows are all measured at the best checkpoint of the whole training alone.
     """
-    roles = board.finals.set_index("cell")["role"]
-    curves = board.curves[board.curves["cell"].isin(roles.index) & (board.curves["epoch"] > 0)]
+    curves = board.curves[board.curves["status"].isin(ENDED) & (board.curves["epoch"] > 0)]
     means = [*CHOOSING.values(), "train_seconds"]
     lines = []
     for (task, method), some in curves.groupby(BY):
         column = tuning.criterion(some, board.protocol.tasks[str(task)].every_label)
         for at in board.protocol.at:
             early = some[some["train_seconds"] <= LATE * at]
-            if early["cell"].nunique() == some["cell"].nunique():
-                best = best_of_each(early, column, "cell").reindex(columns=means)
-                lines.append([task, method, at, roles[some["cell"].iloc[0]], *best.mean()])
+            if early["seed"].nunique() == some["seed"].nunique():
+                best = best_of_each(early, column, "seed").reindex(columns=means)
+                lines.append([task, method, at, some["role"].iloc[0], *best.mean()])
     return pd.DataFrame(lines, columns=[*BY, "seconds", "role", *means])

@@ -9,6 +9,9 @@ A cell makes as many passes as fit its seconds, by the pace of one short trial b
 So a schedule of the rate comes to its end, in a short trial as in a final cell, and methods are
 compared at equal seconds. Trials last longer where a method sets up a tree first, or where a
 library makes passes of its own, such as one a class, of which a part tells little.
+
+Where a rate falls over the passes of a final cell, another one has the seconds of long trials, for
+which the rate was chosen. Of both, validation rows choose.
 """
 
 from __future__ import annotations
@@ -22,14 +25,22 @@ import numpy as np
 import pandas as pd
 from scipy.stats import qmc
 
-from xcbench.board.protocol import PENALTIES, REFERENCE, UNTIMED, Conditions, Protocol, Task
+from xcbench.board.protocol import (
+    PENALTIES,
+    REFERENCE,
+    UNTIMED,
+    Conditions,
+    Protocol,
+    Task,
+    within,
+)
 from xcbench.committed.results_cache import ResultsCache
 from xcbench.config.settings import Config
 from xcbench.core.dataset import Info
 from xcbench.core.solvers import Solver
 from xcbench.methods import registry
 from xcbench.methods.method import Method, default_rate, with_rate
-from xcbench.methods.options import MethodOptions
+from xcbench.methods.options import MethodOptions, StochasticOptions
 from xcbench.plan import planning
 from xcbench.store.cell import ENDED
 from xcbench.store.ordering import best_first, best_of_each
@@ -88,9 +99,12 @@ class Measurement:
         else:
             pace = self._pace(job.info, trained.epochs)
             best = [self._searched(study, job.info, pace) for study in range(protocol.studies)]
-            finals = [with_passes(protocol, self._final(s), pace) for s in range(protocol.seeds)]
-            points = [best[s % len(best)] for s in range(protocol.seeds)]
-            self.run("runs", [*map(with_options, finals, points)])
+            finals = [
+                with_options(settings, best[seed % len(best)])
+                for seed in range(protocol.seeds)
+                for settings in self._trainings(seed, pace)
+            ]
+            self.run("runs", finals)
 
     def _pace(self, info: Info, passes: float | None) -> Pace:
         """Pace in the middle of the search; twice a library's seconds, as options change them.
@@ -147,6 +161,17 @@ class Measurement:
 
     def _trial(self, study: int, seconds: float) -> Config:
         return self.conditions.trial(self.task, self.method, study, seconds)
+
+    def _trainings(self, seed: int, pace: Pace) -> list[Config]:
+        """A final cell; where the rate falls over its passes, one of the seconds of trials too.
+
+        Rates are tuned for these. No evaluation before the end of a schedule tells what they give.
+        """
+        protocol, final = self.conditions.protocol, self._final(seed)
+        method, seconds = final.method, [final.budget.seconds or math.inf]
+        if isinstance(method, StochasticOptions) and method.lr_schedule == protocol.schedule:
+            seconds.append(rungs(protocol, self.task, pace)[-1])
+        return [with_passes(protocol, within(it, final), pace) for it in seconds]
 
     def _final(self, seed: int, *words: str) -> Config:
         settings = self.conditions.final(self.task, self.method, seed, *words)
