@@ -235,6 +235,7 @@ def test_validation_rows_choose_the_shorter_or_the_longer_training_of_a_seed(
     row = board.summary.set_index(["task", "method"]).loc[("one", "softmax_sgd")]
     assert (row["seeds"], row["stopped"]) == (2, 1)
     assert row["test_log_loss"] == pytest.approx((0.4 + 0.6) / 2)  # the shorter, then the longer
+    assert findings.shorter(board).loc["one"].tolist() == [100, 0]
     at = results.anytime(board).set_index(["task", "method", "seconds"])["validation_log_loss"]
     assert at["one", "softmax_sgd", 1] == pytest.approx(0.8)
     assert at["one", "softmax_sgd", 4] == pytest.approx((0.3 + 0.5) / 2)

@@ -91,13 +91,25 @@ def of_defaults(board: Board) -> pd.DataFrame:
     return (100.0 * (best == first)).where(first.notna())
 
 
+def _chosen(board: Board, tried: pd.DataFrame, column: str) -> pd.DataFrame:
+    """What final cells have of a column, beside the lowest and the highest that was tried."""
+    search = ["task", "method", "seed"]
+    ends = tried.groupby(search)[column].agg(["min", "max"])
+    return board.finals.set_index(search)[[column]].join(ends).dropna()
+
+
 def at_an_end(board: Board) -> pd.DataFrame:
     """100 where the lowest or the highest rate of a search is chosen, else 0, by search."""
-    search = ["task", "method", "seed"]
-    rates = board.first_trials.groupby(search)["lr"].agg(["min", "max"])
-    chosen = board.finals.set_index(search)[["lr"]].join(rates).dropna()
+    chosen = _chosen(board, board.first_trials, "lr")
     ends = chosen[["min", "max"]].eq(chosen["lr"], axis="index").any(axis="columns")
     return (100.0 * ends).unstack(["method", "seed"])
+
+
+def shorter(board: Board) -> pd.DataFrame:
+    """100 where validation rows choose the shorter training of a seed that has two, else 0."""
+    chosen = _chosen(board, board.curves, "budget.seconds")
+    two = chosen[chosen["min"] < chosen["max"]]
+    return (100.0 * two["budget.seconds"].eq(two["min"])).unstack(["method", "seed"])
 
 
 def _best(board: Board, some: pd.DataFrame, measure: str = "accuracy") -> pd.DataFrame:
@@ -191,6 +203,13 @@ FINDINGS = (
         "The lowest or the highest rate that was drawn is chosen in {} of the searches; by chance "
         "it would be as often as any other two",
         at_an_end,
+        "%",
+    ),
+    Finding(
+        "shorter",
+        "Of the trainings whose rate falls over their seconds, validation rows prefer those of the "
+        "seconds of a trial to the longer ones in {} of the seeds",
+        shorter,
         "%",
     ),
     Finding(

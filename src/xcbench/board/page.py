@@ -32,7 +32,8 @@ SECONDS = "Which method when seconds count?"
 INTRO = (
     "All methods of xcbench run on every task under [one protocol](PROTOCOL.md), which also "
     "says what changed after first results. All see the same rows, features and labels. Each that "
-    "can be stopped and tuned has {studies} searches of {trials} trials, and {seeds} final cells."
+    "can be stopped and tuned has {studies} searches of {trials} trials, and {seeds} seeds of "
+    "final cells."
 )
 TIMES = (
     "Times are processor seconds of the training process. Other programs ran on the machine, so "
