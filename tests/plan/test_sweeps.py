@@ -96,6 +96,7 @@ def test_points_that_differ_in_values_are_composed_once() -> None:
     assert [(it.method.name, it.method.lr, it.seed) for it in read] == [
         (m, lr, s) for m in ("ove", "umax") for lr in (1.0, 10.0) for s in (0, 1)
     ]
+    assert len({id(it.budget) for it in read}) == 1  # not one a method
 
 
 def last_pair(experiment: str) -> list[str]:

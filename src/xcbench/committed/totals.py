@@ -87,7 +87,7 @@ class Totals:
         """
         self.changes |= changes
         self.grid.states[VALID] += valid
-        seconds = _seconds(rows)
+        seconds = _seconds(rows) if jobs else {}
         for entry in planned.states(jobs, Path(jobs[0].settings.runs_dir)) if jobs else ():
             job, name = entry.job, entry.job.cell.cell
             change = entry.change or changes.get(name, Change())

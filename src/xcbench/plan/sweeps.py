@@ -142,7 +142,12 @@ class Composer:
         if any("${" in str(value.input_line) for value in relevant):
             others, relevant = (name, *(PARTS.keys() - {name})), list(values)
         names = tuple(value.key_or_group for value in relevant)
-        key = name, base.schema, names, *(base.words[other] for other in others)
+        key = (
+            name,
+            base.schema if name == "method" else None,
+            names,
+            *(base.words[other] for other in others),
+        )
         given = *key, *(str(value.input_line) for value in relevant)
         if given not in self.parts:
             if key not in self.typed:
