@@ -106,10 +106,10 @@ def at_an_end(board: Board) -> pd.DataFrame:
 
 
 def shorter(board: Board) -> pd.DataFrame:
-    """100 where validation rows choose the shorter training of a seed that has two, else 0."""
-    chosen = _chosen(board, board.curves, "budget.seconds")
+    """100 where validation rows choose the training of fewer passes of a seed's two, else 0."""
+    chosen = _chosen(board, board.curves, "budget.epochs")
     two = chosen[chosen["min"] < chosen["max"]]
-    return (100.0 * two["budget.seconds"].eq(two["min"])).unstack(["method", "seed"])
+    return (100.0 * two["budget.epochs"].eq(two["min"])).unstack(["method", "seed"])
 
 
 def _best(board: Board, some: pd.DataFrame, measure: str = "accuracy") -> pd.DataFrame:
