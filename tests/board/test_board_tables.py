@@ -416,24 +416,15 @@ def test_a_cell_that_its_seconds_ended_is_not_trained_again(board: Board) -> Non
 
 
 def test_a_cell_trained_again_is_the_same_after_the_same_passes() -> None:
-    """Its best evaluation may come at other passes, by the clock; its end may not differ."""
-    row = pd.Series({"task": "one", "method": "m", "seed": 0, "test_log_loss": 1.0})
-    seeds = pd.DataFrame({"test_log_loss": [1.0, 1.1]})
-    column = "validation_log_loss"
+    row = pd.Series({"task": "one", "method": "m", "seed": 0})
+    before = pd.DataFrame({"epoch": [0, 1, 2, 4], "validation_log_loss": [9, 3, 2, 2.5]})
 
-    def curve(epochs: list[float], valid: list[float], best: float) -> pd.DataFrame:
-        return pd.DataFrame({"cell": "c", "epoch": epochs, column: valid, "test_log_loss": best})
+    def judged(passes: float, valid: float) -> object:
+        new = pd.DataFrame({"epoch": [0, passes], "validation_log_loss": [9, valid]})
+        return checks.compared(row, new, before, "validation_log_loss")["result"]
 
-    before = curve([0, 1, 2, 4], [9, 3, 2, 2.5], 1.0)
-
-    def judged(new: pd.DataFrame) -> list[object]:
-        return [it["result"] for it in checks.compared(new, before, row, seeds, column)]
-
-    assert judged(before) == ["holds", "holds"]
-    assert judged(curve([0, 1.1, 2.2, 4], [9, 3, 2.1, 2.5], 1.2)) == ["holds", "moved by the clock"]
-    assert judged(curve([0, 1, 2, 4], [9, 3, 2, 2.6], 1.0)) == ["fails", "holds"]
-    assert judged(curve([0, 1, 2, 3], [9, 3, 2, 2.6], 1.05)) == ["holds"]  # ended by the clock
-    assert judged(curve([0, 1, 2, 3], [9, 3, 2, 2.6], 1.2)) == ["fails"]
+    assert judged(2, 2.00001) == judged(4, 2.5) == judged(1.9999999, 2) == "holds"
+    assert judged(2, 2.001) == judged(4, 2) == "fails"
 
 
 def test_the_page_asks_three_questions_first_and_has_every_task(board: Board, folder: Path) -> None:

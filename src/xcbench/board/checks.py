@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from xcbench.board import tuning
 from xcbench.board.launch import Launch
-from xcbench.board.protocol import REFERENCE, Conditions
+from xcbench.board.protocol import REFERENCE, UNTIMED, Conditions
 from xcbench.board.results import ONCE, OVER, RANKED, Board, first_rung
 from xcbench.committed.results_cache import save
 from xcbench.committed.totals import Totals
@@ -26,7 +25,6 @@ from xcbench.store.cell import ENDED
 NAME = "checks"
 RERUNS = 5
 ROUNDING = 1e-4  # of losses after 1e4 steps: older rows kept weights that were rounded then
-MOVED = "moved by the clock"
 PACKAGE = "no package"  # of a reason: what is not installed is no failure
 LEAST = {  # shares of all that are to hold
     "final cells that ended by themselves": 0.9,
@@ -125,17 +123,17 @@ def missing(launch: Launch, tasks: Sequence[str]) -> Iterator[dict[str, object]]
 def again(conditions: Conditions, board: Board) -> Iterator[dict[str, object]]:
     """Train random final cells of installed methods again, and compare them with the tables.
 
-    They are of those that ended by themselves: how far one that its seconds ended came depends on
-    the speed of the machine.
+    They are of those that ended by themselves, and train to their best evaluation, or to their end
+    where the rate falls over all passes: so the clock of a machine changes nothing.
     """
-    ranked = board.ranked
-    ended = ranked[ranked["method"].isin([*board.protocol.methods]) & (ranked["status"] == "done")]
+    protocol, ranked = board.protocol, board.ranked
+    ended = ranked[ranked["method"].isin([*protocol.methods]) & (ranked["status"] == "done")]
     for _, row in ended.sample(min(RERUNS, len(ended)), random_state=0).iterrows():
-        task = board.protocol.tasks[row["task"]]
-        settings = conditions.final(task, row["method"], int(row["seed"]))
+        task = protocol.tasks[row["task"]]
+        settings = conditions.final(task, row["method"], int(row["seed"]), *UNTIMED)
         point = {name: row[name] for name in tuning.POINT if pd.notna(row[name])}
-        seconds, passes = row["budget.seconds"], row["budget.epochs"]
-        budget = replace(settings.budget, seconds=seconds, epochs=passes)
+        passes = row["budget.epochs"] if tuning.falls(settings, protocol) else row["epoch"]
+        budget = replace(settings.budget, seconds=None, epochs=passes, checkpoints=1)
         settings = replace(tuning.with_options(settings, point), budget=budget)
         (job,) = planning.jobs([settings], complete=False)
         (cell,) = runner.run([job])
@@ -145,31 +143,22 @@ def again(conditions: Conditions, board: Board) -> Iterator[dict[str, object]]:
             )
         curve = results.frame([cell], curves=True)
         before = board.curves[board.curves["cell"] == row["cell"]]
-        seeds = ranked[(ranked["task"] == row["task"]) & (ranked["method"] == row["method"])]
-        yield from compared(curve, before, row, seeds, tuning.criterion(curve, task.every_label))
+        yield compared(row, curve, before, tuning.criterion(curve, task.every_label))
 
 
 def compared(
-    curve: pd.DataFrame, before: pd.DataFrame, row: pd.Series, seeds: pd.DataFrame, column: str
-) -> Iterator[dict[str, object]]:
-    """Compare a cell trained again with its numbers before.
-
-    After the same passes they are to be the same. The best evaluation is to differ by no more than
-    seeds do, unless it came at other passes: evaluations come by the clock.
+    row: pd.Series, curve: pd.DataFrame, before: pd.DataFrame, column: str
+) -> dict[str, object]:
+    """Compare the end of a training with its evaluation after as many passes before.
 
     Parameters
     ----------
-    row, seeds : of the cell at its best evaluation, and of all seeds of its method.
-    column : criterion by which the best evaluation is chosen.
+    row : of the cell.
+    curve, before : checkpoints of the training, and those of the tables.
+    column : criterion of the method, of validation rows.
     """
-    of = f"{row['task']} {row['method']} seed={row['seed']}: "
-    new, old = (it.sort_values("epoch").iloc[-1] for it in (curve, before))
-    same_end = new["epoch"] == old["epoch"]
-    if same_end:
-        change = float(abs(new[column] - old[column]))
-        yield _row("trained again", f"{of}{column} at the end", change, ROUNDING, change < ROUNDING)
-    best = tuning.stopped(curve, column).iloc[0]
-    measure = "test_log_loss" if pd.notna(row["test_log_loss"]) else "test_error"
-    change, spread = float(abs(best[measure] - row[measure])), float(np.ptp(seeds[measure]))
-    line = _row("its best evaluation", f"{of}{measure}", change, spread, change <= spread)
-    yield {**line, "result": MOVED} if same_end and change > spread else line
+    new = curve.sort_values("epoch").iloc[-1]
+    old = before.loc[(before["epoch"] - new["epoch"]).abs().idxmin()]
+    change = float(abs(new[column] - old[column]))
+    of = f"{row['task']} {row['method']} seed={row['seed']}: {column}, {new['epoch']:.4g} passes"
+    return _row("trained again", of, change, ROUNDING, change < ROUNDING)

@@ -168,14 +168,20 @@ class Measurement:
         Rates are tuned for these. No evaluation before the end of a schedule tells what they give.
         """
         protocol, final = self.conditions.protocol, self._final(seed)
-        method, seconds = final.method, [final.budget.seconds or math.inf]
-        if isinstance(method, StochasticOptions) and method.lr_schedule == protocol.schedule:
+        seconds = [final.budget.seconds or math.inf]
+        if falls(final, protocol):
             seconds.append(rungs(protocol, self.task, pace)[-1])
         return [with_passes(protocol, within(it, final), pace) for it in seconds]
 
     def _final(self, seed: int, *words: str) -> Config:
         settings = self.conditions.final(self.task, self.method, seed, *words)
         return _measured(settings, self.task, self.conditions.protocol)
+
+
+def falls(settings: Config, protocol: Protocol) -> bool:
+    """Whether the rate of a cell falls over its passes."""
+    method = settings.method
+    return isinstance(method, StochasticOptions) and method.lr_schedule == protocol.schedule
 
 
 def drawn(protocol: Protocol, settings: Config, info: Info, study: int) -> list[Point]:
