@@ -124,6 +124,28 @@ with interruptible():
 """
 
 
+EARLY = """\
+import os, signal, sys, time
+from xcbench.board import limits
+from xcbench.system.processes import interruptible
+
+class Early(limits.FORK.Process):
+    def start(self):
+        super().start()
+        os.kill(os.getpid(), signal.SIGINT)
+
+limits.FORK.Process = Early
+with interruptible():
+    sys.exit(limits.isolated(lambda: time.sleep(60)))
+"""
+
+
+@LINUX
+def test_an_interrupt_while_the_process_of_the_cells_starts_ends_both(tmp_path: Path) -> None:
+    program = script(tmp_path, EARLY)
+    assert program.wait(20) == limits.INTERRUPTED
+
+
 @LINUX
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_the_process_of_the_cells_ends_with_the_board(

@@ -51,13 +51,14 @@ def isolated(run: Callable[[], int]) -> int:
         Its exit code; of a process that a signal ended, minus the number of the signal.
     """
     process = FORK.Process(target=_interruptible, args=(run,))
-    with without_signals():
-        process.start()
     try:
+        with without_signals():  # one that came meanwhile interrupts as this ends
+            process.start()
         process.join()
     except KeyboardInterrupt:
-        process.terminate()
-        process.join()
+        if process.pid is not None:
+            process.terminate()
+            process.join()
         return INTERRUPTED
     if process.exitcode == -signal.SIGXCPU:
         print(" ended: it took far more than its processor seconds")

@@ -27,12 +27,12 @@ def each(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Resu
     cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1
     if processes.childless() or min(cores, len(some)) < 2:
         return [function(item) for item in some]
-    with processes.without_signals():
-        calls = [lambda item=item: function(item) for item in some]
-        fork = multiprocessing.get_context("fork")
-        pool = ProcessPoolExecutor(min(cores, len(some)), fork, partial(_inherit, calls))
-        waiting = [pool.submit(_call, number) for number in range(len(some))]
+    calls = [lambda item=item: function(item) for item in some]
+    fork = multiprocessing.get_context("fork")
+    pool = ProcessPoolExecutor(min(cores, len(some)), fork, partial(_inherit, calls))
     try:
+        with processes.without_signals():  # the first call starts the processes
+            waiting = [pool.submit(_call, number) for number in range(len(some))]
         return [result.result() for result in waiting]
     except BrokenProcessPool:
         raise MemoryError("the system killed a process") from None
