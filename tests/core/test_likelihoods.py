@@ -63,6 +63,33 @@ def test_quadrature(link, K, spread):
     np.testing.assert_allclose(log_likelihood(link, scores, y), expected, rtol=0, atol=1e-8)
 
 
+@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize(("K", "spread"), [(600, 0.1), (1500, 1), (3000, 4)])
+def test_quadrature_with_classes_that_share_cells(link, K, spread):
+    """The true class the lowest, the highest, and any; some classes far above the others."""
+    rng = np.random.default_rng(K)
+    scores = spread * rng.normal(size=(3, K))
+    scores[1:, :9] += 7
+    y = np.array([scores[0].argmin(), scores[1].argmax(), K // 2])
+    merged, _ = likelihoods.merged(scores, np.ones_like(scores))
+    assert merged.shape[1] < K / 2
+    expected = [integral(link, *row) for row in zip(scores, y, strict=True)]
+    np.testing.assert_allclose(log_likelihood(link, scores, y), expected, rtol=0, atol=1e-8)
+
+
+def test_merged_classes_have_the_same_sums():
+    """Of functions as smooth as log Phi; scores far apart or not finite stay as they are."""
+    rng = np.random.default_rng(0)
+    scores, count = rng.normal(size=(4, 2000)), rng.integers(0, 2, (4, 2000)).astype(float)
+    nodes, counts = likelihoods.merged(scores, count)
+    for function in (np.ones_like, np.cos, log_ndtr, log_expit, lambda d: log_ndtr(4.0 - d)):
+        expected = (count * function(scores)).sum(axis=1)
+        np.testing.assert_allclose((counts * function(nodes)).sum(axis=1), expected, 1e-9)
+    for apart in (1e6, np.inf, np.nan):
+        scores[0, 0] = apart
+        assert likelihoods.merged(scores, count)[0] is scores
+
+
 def test_two_classes_have_closed_forms():
     """Probit: Phi(d / sqrt 2). Logistic: 1 / (1 - e^-d) - d e^-d / (1 - e^-d)^2; far out too."""
     d = np.array([-700.0, -60.0, -3.0, -1e-3, 0.5, 4.0, 50.0])

@@ -1,7 +1,5 @@
 """Augment and reduce of multinomial logistic regression as a method."""
 
-from __future__ import annotations
-
 from xcbench.core.objectives.augment_reduce import LOGISTIC
 from xcbench.methods.augment_reduce import latent
 

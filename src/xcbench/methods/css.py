@@ -1,7 +1,5 @@
 """Complementary sum sampling (Botev, Zheng and Barber 2017) as a method."""
 
-from __future__ import annotations
-
 from xcbench.core.objectives import LogOdds
 from xcbench.core.objectives.softmax import softmax
 from xcbench.core.samplers import WEIGHTED

@@ -1,7 +1,5 @@
 """LIBLINEAR's linear SVMs, one class against the rest, through scikit-learn."""
 
-from __future__ import annotations
-
 from xcbench.methods.baselines import Baseline
 from xcbench.methods.baselines.liblinear import OneVsRest, svm, weights
 from xcbench.methods.baselines.options import OneVsRestOptions
