@@ -302,6 +302,14 @@ def test_the_checks_of_rows_can_fail(board: Board) -> None:
     assert table["over the cap, not ranked", "two softmax_sgd"] == "holds"
 
 
+def test_a_trial_that_failed_is_missing_in_its_search(board: Board) -> None:
+    rows = board.rows["tuning"]
+    ended = rows.assign(status=rows["status"].mask(rows["cell"] == rows["cell"].iloc[0], "failed"))
+    counts = checks.of_rows(replace(board, rows={**board.rows, "tuning": ended}))
+    of_searches = counts[counts["check"] == "trials of a search"]
+    assert (of_searches["result"] == "fails").all(), of_searches
+
+
 def test_cells_of_tasks_not_measured_yet_are_not_checked(board: Board) -> None:
     late = board.finals[board.finals["method"] == "softmax_sgd"].assign(
         task="four", status="timeout"

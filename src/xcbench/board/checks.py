@@ -67,8 +67,9 @@ def _row(check: str, what: str, number: float, limit: float, holds: bool) -> dic
 
 
 def _counted(board: Board) -> Iterator[dict[str, object]]:
-    """Every search has the same number of trials on its first rung."""
-    sizes = first_rung(board.rows["tuning"]).groupby(["task", "method", "seed"]).size()
+    """Every search has the same number of trials on its first rung, and none of them failed."""
+    rung = first_rung(board.rows["tuning"])
+    sizes = rung[rung["status"] != "failed"].groupby(["task", "method", "seed"]).size()
     trials = board.protocol.trials
     for number, searches in sizes.groupby(sizes):
         yield _row(

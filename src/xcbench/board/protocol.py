@@ -24,7 +24,7 @@ CELLS = "cells"  # folder of the measured rows, in it one folder a task
 REFERENCE = "softmax"  # exact, at its optimum
 LINES = ("prior", "class_sums")  # what needs no training: drawn as lines, not ranked
 PENALTIES = ("strength", "C", "alpha", "rate")  # options of methods, or their rate
-UNTIMED = ("budget.times=[]", "budget.patience=null")  # of a training that cannot be stopped
+UNTIMED = ("budget.times=[]", "budget.patience=null")  # passes alone end such a training
 Words = tuple[str, ...]
 
 
