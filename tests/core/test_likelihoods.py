@@ -1,5 +1,6 @@
 """Likelihoods of multinomial probit and logistic against integrals and closed forms; evaluation."""
 
+import tracemalloc
 import warnings
 
 import mpmath
@@ -75,6 +76,37 @@ def test_quadrature_with_classes_that_share_cells(link, K, spread):
     assert merged.shape[1] < K / 2
     expected = [integral(link, *row) for row in zip(scores, y, strict=True)]
     np.testing.assert_allclose(log_likelihood(link, scores, y), expected, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize("gap", [0.0, 45.0, 80.0, 900.0])
+def test_a_true_class_far_above_the_others_is_certain(link, gap):
+    """Its cell has no other class, and the cells of another row reach higher."""
+    scores = np.random.default_rng(0).normal(size=(8, 40_000)).astype(np.float32)
+    y = np.arange(8)
+    scores[np.arange(8), y] += gap
+    scores[3, 9] += gap / 2
+    result = log_likelihood(link, scores, y)
+    assert np.isfinite(result).all() and (result <= 1e-12).all()
+    if gap:
+        np.testing.assert_allclose(result, 0.0, atol=1e-8)
+    else:
+        one_by_one = [
+            log_likelihood(link, row[None], y[i : i + 1])[0] for i, row in enumerate(scores)
+        ]
+        np.testing.assert_allclose(result, one_by_one, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_probabilities_of_all_classes_hold_one_block_of_scores(link):
+    scores = np.random.default_rng(1).normal(size=(20, 600))
+    every = np.tile(np.arange(600), (20, 1))
+    tracemalloc.start()
+    result = likelihoods.log_probabilities(link, scores, every)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    np.testing.assert_allclose(np.exp(result).sum(axis=1), 1.0, atol=1e-7)
+    assert peak < 10 * scores.nbytes + 2**22  # 600 copies of the scores would be 600 times
 
 
 def test_merged_classes_have_the_same_sums():
