@@ -22,9 +22,9 @@ def duration(seconds: float) -> str:
     return f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.1f} h"
 
 
-def count(number: int, noun: str) -> str:
-    """A number with its noun, in the plural unless the number is 1."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+def count(number: int, noun: str, plural: str = "s") -> str:
+    """A number with its noun, in the plural, with that ending, unless the number is 1."""
+    return f"{number} {noun}{'' if number == 1 else plural}"
 
 
 def printable(text: str) -> str:

@@ -22,6 +22,7 @@ def test_a_conclusion_survives_where_it_holds_on_all_tasks() -> None:
     assert conclusions.verdict(Effect(-1, -2, -0.5, 5), 0, tasks) == "does not survive"
     assert conclusions.verdict(Effect(-1, -2, -0.5, 5), 1, tasks) == "does not survive on average"
     assert conclusions.verdict(Effect(1, -0.5, 2.5, 5), 3, tasks) == "undecided"
+    assert conclusions.verdict(Effect(1, 0.01, 1.99, 5), 3, tasks) == "undecided"  # by its draws
     assert conclusions.verdict(Effect(1, 0.5, 1.5, 5), 1, ["a"]) == "too few datasets"
     same = ["bibtex", "bibtex-labels"]
     assert conclusions.verdict(Effect(1, 0.5, 1.5, 2), 2, same) == "too few datasets"
@@ -69,7 +70,9 @@ def test_methods_are_compared_with_the_leader_by_signed_ranks() -> None:
     assert ranked.loc["bad", "p by Holm"] == pytest.approx(4 / 256)
     assert ranked.loc["fair", "p by Holm"] == pytest.approx(4 / 256)
     assert dict(ranked["result"]) == {"good": "leader", "fair": "behind", "bad": "behind"}
-    assert comparisons.decided_pairs(a_board(), "test_log_loss") == (3, 3, 3)
+    # Of 2^8 joint signs, two give the largest statistic to pairs that differ the same way on each
+    # task, and two to the pair that differs the other way on one.
+    assert comparisons.decided_pairs(a_board(), "test_log_loss") == (3, 3, 3, 4 / 256)
 
 
 def test_a_task_is_measured_without_a_method_that_is_not_installed_any_more() -> None:
@@ -87,9 +90,9 @@ def test_too_few_tasks_tell_nothing_apart() -> None:
     ranked = comparisons.ranked(board)
     assert set(ranked["result"]) == {"leader", "no difference found"}
     log_loss = ranked[ranked["measure"] == "test_log_loss"]
-    assert "(by Holm none of 1 can be, on 2 tasks)" in page.leading(
-        board, "test_log_loss", log_loss
-    )
+    words = page.leading(board, "test_log_loss", log_loss)
+    assert "(by Holm none of 1 can be, on 2 tasks)" in words
+    assert "(none can be: a pair that differs the same way on each task has p = 0.5)" in words
     ranked = comparisons.ranked(a_board())
     log_loss = ranked[ranked["measure"] == "test_log_loss"]
     assert "by Holm" not in page.leading(a_board(), "test_log_loss", log_loss)
@@ -102,6 +105,10 @@ def test_a_method_without_a_number_ranks_last_and_has_no_test() -> None:
     ranked = ranked[ranked["measure"] == "test_log_loss"].set_index("method")
     assert dict(ranked["average rank"]) == {"a": 1.5, "c": 2.0, "b": 2.5}
     assert np.isnan(ranked.loc["b", "p"]) and ranked.loc["b", "result"] == "not tested"
+    assert dict(ranked["tasks"]) == {"a": 2, "c": 2, "b": 1}
+    words = page.leading(board, "test_log_loss", ranked.reset_index())
+    assert "0 of the 1 other tested are behind it (by Holm none of 1 can be" in words
+    assert "Without a number on a task, where they rank last, and not tested: `b`." in words
 
 
 def test_an_interval_is_over_tasks_and_seeds_together() -> None:
@@ -116,6 +123,22 @@ def test_an_interval_is_over_tasks_and_seeds_together() -> None:
     error = np.sqrt((means.var(ddof=0) + within) / 30)
     assert (found.high - found.low) / 2 == pytest.approx(1.96 * error, rel=0.08)
     assert comparisons.interval(values * 0 + 1).low == 1
+
+
+def test_other_draws_of_a_bootstrap_move_its_ends_by_little(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By half of what a verdict leaves undecided, as a standard error."""
+    values = pd.DataFrame(np.random.default_rng(2).normal(size=(12, 3)))
+    values.index = values.index.map("data{}".format)
+    draw = np.random.default_rng
+    ends = []
+    for seed in range(20):
+        monkeypatch.setattr(np.random, "default_rng", lambda _, seed=seed: draw(seed))
+        found = comparisons.interval(values)
+        ends.append((found.low, found.high))
+    errors, width = np.std(ends, axis=0), np.diff(np.mean(ends, axis=0))[0]
+    assert (2 * errors < 1.5 * conclusions.DRAWN * width).all()
 
 
 def test_tasks_of_a_dataset_are_drawn_together() -> None:
@@ -143,3 +166,15 @@ def test_the_regret_of_advice_is_counted_on_test_rows() -> None:
     regrets = regrets[regrets["measure"] == "test_log_loss"].set_index("task")
     assert list(regrets["tried"]) == ["a", "b", "a"] and list(regrets["regret"]) == [0, 2, 3]
     assert regrets.loc["b", "untried"] == "a" and regrets.loc["b", "regret untried"] == 0
+
+
+def test_equal_recommendations_have_their_mean_regret() -> None:
+    """Means of the same accuracies in another order differ by rounding, and are ties."""
+    validated = {"a": [0.1 + 0.2, 1.0], "b": [0.3, 2.0], "c": [0.9, 3.0]}
+    losses = {"a": [[1.0], [1.0]], "b": [[2.0], [2.0]], "c": [[1.0 + 1e-9], [3.0]]}
+    board = board_of(losses, validated)
+    regrets = comparisons.regrets(board)
+    first = regrets[regrets["measure"] == "test_log_loss"].iloc[0]
+    assert (first["tried"], first["regret"], first["best"]) == ("a, b", 0.5, "a, c")
+    ranks = comparisons.ranked(board).set_index(["measure", "method"])["average rank"]
+    assert ranks["test_log_loss", "a"] == 1.25  # 1.5 with c, and 1

@@ -21,6 +21,7 @@ from xcbench.run import runner
 from xcbench.show.table import Table, markdown, numeric
 from xcbench.store import results
 from xcbench.store.cell import ENDED
+from xcbench.units import count
 
 NAME = "checks"
 RERUNS = 5
@@ -67,14 +68,15 @@ def _row(check: str, what: str, number: float, limit: float, holds: bool) -> dic
 
 
 def _counted(board: Board) -> Iterator[dict[str, object]]:
-    """Every search has the same number of trials on its first rung, and none of them failed."""
-    rung = first_rung(board.rows["tuning"])
-    sizes = rung[rung["status"] != "failed"].groupby(["task", "method", "seed"]).size()
-    trials = board.protocol.trials
+    """Every search has the same number of trials on its first rung that trained."""
+    rung, trials = first_rung(board.rows["tuning"]), board.protocol.trials
+    trained = rung["status"].isin(ENDED) & (rung["epoch"] > 0) | (rung["status"] == "diverged")
+    sizes = trained.groupby([rung[name] for name in ("task", "method", "seed")]).sum()
     for number, searches in sizes.groupby(sizes):
-        yield _row(
-            "trials of a search", f"{len(searches)} searches", number, trials, number == trials
-        )
+        pairs = dict.fromkeys(f"{task} {method}" for task, method, _ in searches.index)
+        of = count(len(searches), "search", "es")
+        of += f": {', '.join(pairs)}" * (number != trials)
+        yield _row("trials of a search that trained", of, number, trials, number == trials)
 
 
 def _optima(board: Board) -> Iterator[dict[str, object]]:
@@ -106,11 +108,11 @@ def _shares(board: Board) -> Iterator[dict[str, object]]:
 
 
 def _within(board: Board) -> Iterator[dict[str, object]]:
-    """Pairs that took more than their seconds are not ranked; this counts them."""
+    """Pairs that took more than their seconds, and are not ranked."""
     over = board.summary[board.summary["role"] == OVER]
     if len(over):
         names = over["task"] + " " + over["method"]
-        yield _row("over the cap, not ranked", ", ".join(names), len(over), 0, True)
+        yield _row("over the cap, not ranked", ", ".join(names), len(over), 0, False)
 
 
 def missing(launch: Launch, tasks: Sequence[str]) -> Iterator[dict[str, object]]:

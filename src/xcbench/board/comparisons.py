@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,8 @@ from xcbench.board.results import CHOOSING, MEASURES, Board
 from xcbench.core.metrics import of_column
 from xcbench.show.effects import CONFIDENCE, Effect, holm, jointly
 
-DRAWS = 2000  # of a bootstrap
+DRAWS = 20_000  # of a bootstrap
+TIES = 7  # digits behind the point up to which numbers are the same: rows keep a digit more
 ENDS = ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2)
 RANKS = ["measure", "method", "average rank", "low", "high", "p", "p by Holm", "result", "tasks"]
 LEADER, SAME, BEHIND, AHEAD = "leader", "no difference found", "behind", "ahead"
@@ -46,7 +48,7 @@ def ranked(board: Board) -> pd.DataFrame:
                 "high": high,
                 "p": p.to_numpy(),
                 "p by Holm": holm([*p]),
-                "tasks": len(values),
+                "tasks": values.notna().sum().to_numpy(),
             }
         )
         side = np.where(behind.median() > 0, BEHIND, AHEAD)
@@ -60,7 +62,7 @@ def ranked(board: Board) -> pd.DataFrame:
 def losses(board: Board, measure: str, column: str = "") -> pd.DataFrame:
     """Means over seeds of the ranked methods, tasks × methods; turned so that less is better."""
     rows = board.ranked.dropna(subset=[column or measure])
-    table = rows.pivot_table(index="task", columns="method", values=column or measure)
+    table = rows.pivot_table(index="task", columns="method", values=column or measure).round(TIES)
     return pd.DataFrame(of_column(measure).key(table)).reindex(board.measured).dropna(how="all")
 
 
@@ -93,12 +95,13 @@ def drawn(values: np.ndarray, tasks: Iterable[str]) -> tuple[np.ndarray, np.ndar
     """
     rng, (count, seeds, _) = np.random.default_rng(0), values.shape
     datasets, of_task = np.unique([dataset(task) for task in tasks], return_inverse=True)
-    some = values[np.arange(count)[:, None], rng.integers(seeds, size=(DRAWS, count, seeds))]
-    there = np.isfinite(some)
-    total, number = np.where(there, some, 0.0).sum(axis=2), there.sum(axis=2)
-    means = np.where(number, total / np.maximum(number, 1), np.nan)
+    chosen = rng.multinomial(seeds, np.full(seeds, 1 / seeds), (count, DRAWS)).astype(float)
+    there = np.isfinite(values)
+    total, number = chosen @ np.where(there, values, 0.0), chosen @ there
+    means = np.where(number, total / np.maximum(number, 1), np.nan).round(TIES)
     shares = np.full(len(datasets), 1 / len(datasets))
-    return means, rng.multinomial(len(datasets), shares, DRAWS)[:, of_task]
+    times = rng.multinomial(len(datasets), shares, DRAWS)[:, of_task]
+    return np.moveaxis(means, 1, 0), times
 
 
 def _average(values: np.ndarray, times: np.ndarray) -> np.ndarray:
@@ -129,15 +132,34 @@ def signed_ranks(differences: pd.Series) -> float:
     return float(stats.wilcoxon(differences).pvalue) if differences.any() else 1.0
 
 
-def decided_pairs(board: Board, measure: str) -> tuple[int, int, int]:
-    """Pairs of methods that Wilcoxon's test tells apart: after Holm, jointly, and all pairs."""
+class Decided(NamedTuple):
+    """How many pairs of methods Wilcoxon's test tells apart.
+
+    Attributes
+    ----------
+    by_holm, jointly : after Holm's correction, and by joint tests.
+    least : joint p of a pair that differs the same way on each task; none has a smaller one.
+    """
+
+    by_holm: int
+    jointly: int
+    pairs: int
+    least: float
+
+
+def decided_pairs(board: Board, measure: str) -> Decided:
+    """Pairs of methods that are told apart."""
     values = losses(board, measure).dropna(axis="columns")
     pairs = [values[one] - values[other] for one, other in combinations(values, 2)]
-    together = jointly(np.transpose(pairs), [*map(dataset, values.index)]) if pairs else ()
+    if not pairs:
+        return Decided(0, 0, 0, np.nan)
+    datasets, clear = [*map(dataset, values.index)], np.arange(1.0, len(values) + 1)
+    together = jointly(np.transpose(pairs), datasets)
     by_holm, joint = (
         sum(it <= 1 - CONFIDENCE for it in p) for p in (holm([*map(signed_ranks, pairs)]), together)
     )
-    return by_holm, joint, len(pairs)
+    least = float(jointly(np.transpose([*pairs, clear]), datasets)[-1])
+    return Decided(by_holm, joint, len(pairs), least)
 
 
 def decidable(tasks: int, comparisons: int) -> bool:
@@ -163,17 +185,29 @@ def predicted(board: Board) -> pd.DataFrame:
 def regrets(board: Board) -> pd.DataFrame:
     """What recommendations lose on the test rows of every task, against its best ranked method.
 
-    Of all methods, the best by the task's own validation rows is recommended; or, untried, the
-    leader of the other tasks.
+    Of all methods, the best by the task's own validation rows is recommended, of equal ones each as
+    often; or, untried, the leader of the other tasks.
     """
     lines = []
     for measure in MEASURES:
         tested, validated = losses(board, measure), losses(board, measure, CHOOSING[measure])
         for task in tested.index:
-            tried = validated.loc[task].idxmin() if task in validated.index else ""
-            untried = leader(board, measure, [it for it in board.measured if it != task])
+            tried = _lowest(validated.loc[task]) if task in validated.index else []
+            others = leader(board, measure, [it for it in board.measured if it != task])
             regret = tested.loc[task] - tested.loc[task].min()
-            numbers = (name for it in (tried, untried) for name in (it, regret.get(it)))
-            lines.append((measure, task, tested.loc[task].idxmin(), *numbers))
+            numbers = [
+                it for names in (tried, [others]) for it in (", ".join(names), _mean(regret, names))
+            ]
+            lines.append((measure, task, ", ".join(_lowest(tested.loc[task])), *numbers))
     columns = ["measure", "task", "best", "tried", "regret", "untried", "regret untried"]
     return pd.DataFrame(lines, columns=columns)
+
+
+def _lowest(losses: pd.Series) -> list[str]:
+    """The methods that have the lowest loss."""
+    return [str(name) for name in losses.index[losses == losses.min()]]
+
+
+def _mean(regret: pd.Series, names: Sequence[str]) -> float:
+    """Mean over methods; nan if one has no number."""
+    return float(regret.reindex([*names]).mean(skipna=False))

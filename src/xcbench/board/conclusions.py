@@ -13,6 +13,8 @@ from xcbench.board.protocol import dataset
 from xcbench.core.metrics import of_column
 from xcbench.show.effects import Effect
 
+DRAWN = 0.01  # two standard errors of an end of an interval, by its width: its draws are random
+
 
 class Conclusion(NamedTuple):
     """A paper's claim, about its own data, that one method beats another by a measure."""
@@ -98,11 +100,16 @@ def _rows(finals: pd.DataFrame) -> Iterator[dict[str, object]]:
 
 
 def verdict(measured: Effect, holds: int, tasks: Sequence[str]) -> str:
-    """Whether the paper's order holds: on all tasks, on average, or not; or nobody can tell."""
+    """Whether the paper's order holds: on all tasks, on average, or not; or nobody can tell.
+
+    An end of the interval that is as close to 0 as other draws of its bootstrap may be tells
+    nothing.
+    """
+    noise = DRAWN * (measured.high - measured.low)
     if len({*map(dataset, tasks)}) < 2 or not np.isfinite(measured.low):
         return "too few datasets"
-    if measured.low > 0:
+    if measured.low > noise:
         return "survives" if holds == len(tasks) else "survives on average"
-    if measured.high < 0:
+    if measured.high < -noise:
         return "does not survive" if holds == 0 else "does not survive on average"
     return "undecided"

@@ -8,12 +8,13 @@ from pathlib import Path
 import pandas as pd
 
 from xcbench.board import checks, comparisons, figures, findings, tables
-from xcbench.board.comparisons import BEHIND, LEADER, SAME
+from xcbench.board.comparisons import AHEAD, BEHIND, LEADER, SAME, UNTESTED
 from xcbench.board.protocol import NAME
 from xcbench.board.results import MEASURES, ONCE, RANKED, Board
 from xcbench.committed.results_cache import save
 from xcbench.errors import writing
 from xcbench.show import pictures, section
+from xcbench.show.effects import CONFIDENCE
 from xcbench.show.pictures import Picture
 from xcbench.show.section import Section
 from xcbench.show.table import Table, numeric
@@ -43,6 +44,8 @@ CRITERIA = (
     " Methods with probabilities are tuned and stopped by log loss, the others by precision, which "
     "favours the latter here."
 )
+LACKING = "Without a number on a task, where they rank last, and not tested: {}. "
+LEAST = " (none can be: a pair that differs the same way on each task has p = {:.2g})"
 PARTIAL = (
     "A partial board: rows of the chosen tasks and methods, beside committed rows of the "
     "[whole board](../board/index.html)."
@@ -91,10 +94,11 @@ def write(folder: Path, board: Board) -> None:
         parts = [*sections(board, written, drawn)]
         missing = [MISSING.format(", ".join(board.unmeasured))] if board.unmeasured else []
         notices = [*missing, TIMES, *([PARTIAL] if partial else []), *filter(None, [board.stale])]
-        text = section.render(TITLE, intro(board), parts, notices=notices, home=HOME)
+        said = intro(board)
+        text = section.render(TITLE, said, parts, notices=notices, home=HOME)
         durable.write(folder / "index.html", text)
-        head = f"# {TITLE}\n\n[Protocol](PROTOCOL.md), [page](index.html)\n\n"
-        durable.write(folder / "tables.md", head + section.markdown(parts))
+        head = [f"# {TITLE}", "[Protocol](PROTOCOL.md), [page](index.html)", *said, *notices]
+        durable.write(folder / "tables.md", "\n\n".join([*head, section.markdown(parts)]))
 
 
 def intro(board: Board) -> list[str]:
@@ -137,19 +141,23 @@ def leading(board: Board, measure: str, ranks: pd.DataFrame) -> str:
     lead = ranks[ranks["result"] == LEADER]
     if lead.empty:
         return "No two methods can be compared yet."
-    (_, it), same = next(lead.iterrows()), ranks.loc[ranks["result"] == SAME, "method"]
-    behind = int((ranks["result"] == BEHIND).sum())
-    by_holm, joint, pairs = comparisons.decided_pairs(board, measure)
+    (_, it), tested = next(lead.iterrows()), int(ranks["p"].notna().sum())
+    of_result = {result: [*some["method"]] for result, some in ranks.groupby("result")}
+    behind, ahead = (len(of_result.get(result, ())) for result in (BEHIND, AHEAD))
+    same, untested = (of_result.get(result, []) for result in (SAME, UNTESTED))
+    decided = comparisons.decided_pairs(board, measure)
     note = CRITERIA + unranked(board) if measure == "accuracy" else ""
     return (
         f"Validation rows choose `{it['method']}`: by the {MEASURES[measure]} of test rows its "
         f"average rank is {it['average rank']:.1f} [{it['low']:.1f}, {it['high']:.1f}] over "
-        f"{count(it['tasks'], 'task')}. {behind} of the {len(ranks) - 1} others are behind it"
-        f"{_possible(it['tasks'], len(ranks) - 1)}; no difference was found to "
-        f"{', '.join(f'`{name}`' for name in same[:5]) or 'any'}"
-        f"{f' and {len(same) - 5} more' if len(same) > 5 else ''}. Of all "
-        f"{count(pairs, 'pair')}, joint tests tell {joint} apart, and Holm's correction {by_holm}"
-        f"{_possible(it['tasks'], pairs)}.{note}"
+        f"{count(it['tasks'], 'task')}. {behind} of the {count(tested, 'other')} tested are behind "
+        f"it{f', {ahead} ahead' if ahead else ''}{_possible(it['tasks'], tested)}; no difference "
+        f"was found to {', '.join(f'`{name}`' for name in same[:5]) or 'any'}"
+        f"{f' and {len(same) - 5} more' if len(same) > 5 else ''}. "
+        f"{LACKING.format(', '.join(f'`{name}`' for name in untested)) if untested else ''}"
+        f"Of all {count(decided.pairs, 'pair')}, joint tests tell {decided.jointly} apart"
+        f"{LEAST.format(decided.least) if decided.least > 1 - CONFIDENCE else ''}, and Holm's "
+        f"correction {decided.by_holm}{_possible(it['tasks'], decided.pairs)}.{note}"
     )
 
 

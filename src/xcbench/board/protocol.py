@@ -25,6 +25,7 @@ REFERENCE = "softmax"  # exact, at its optimum
 LINES = ("prior", "class_sums")  # what needs no training: drawn as lines, not ranked
 PENALTIES = ("strength", "C", "alpha", "rate")  # options of methods, or their rate
 UNTIMED = ("budget.times=[]", "budget.patience=null")  # passes alone end such a training
+LATE = 1.25  # times a checkpoint's seconds at which it still counts: looks at the clock are apart
 Words = tuple[str, ...]
 
 
@@ -162,6 +163,7 @@ def write(folder: Path) -> None:
         methods=[*registry.builtin()],
         reference=REFERENCE,
         lines=LINES,
+        late=LATE,
         penalties=PENALTIES,
     )
     with writing(folder, "reports_dir"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from xcbench.board import tuning
-from xcbench.board.protocol import CELLS, LINES, PARTS, REFERENCE, Protocol
-from xcbench.committed import code_table, results_cache
+from xcbench.board.protocol import CELLS, LATE, LINES, PARTS, REFERENCE, Protocol
+from xcbench.committed import code_table
 from xcbench.committed.results_cache import ResultsCache
 from xcbench.papers.run import tables
 from xcbench.store import commits
@@ -39,8 +39,6 @@ MEANS = [  # of the final cells, in the order of the columns
 ]
 OF_ROWS = ("cell", *BY, "seed", "status", "budget.seconds", "budget.epochs", "budget.patience")
 OF_ROWS += (*tuning.POINT, *commits.COLUMNS)
-EQUAL_PASSES = "equal-passes.csv"
-LATE = 1.25  # times a checkpoint's seconds at which it still counts: looks at the clock are apart
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,6 @@ class Board:
     curves : the checkpoints of all final cells, with the ``role`` of their method.
     summary : one row for each task and method: means over seeds, or a ``reason``.
     stale : a sentence on rows that today's code did not measure, or nothing.
-    passes : results of the first protocol, 50 passes for every method, by task and method.
     """
 
     protocol: Protocol
@@ -67,7 +64,6 @@ class Board:
     curves: pd.DataFrame
     summary: pd.DataFrame
     stale: str = ""
-    passes: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=[*BY, *MEASURES]))
 
     @property
     def measured(self) -> list[str]:
@@ -125,9 +121,8 @@ def read(folder: Path, protocol: Protocol) -> Board:
     summary = _summary(rows, finals, protocol)
     both = parts["tuning"].joined(parts["runs"])
     stale = code_table.stale(both.rows, both.codes)
-    passes = results_cache.load(folder / EQUAL_PASSES, [*BY, *MEASURES])
     checkpoints = curves["runs"].merge(roles, how="left", on=BY)
-    return Board(protocol, rows, trials, finals, checkpoints, summary, stale, passes)
+    return Board(protocol, rows, trials, finals, checkpoints, summary, stale)
 
 
 def _of_grids(rows: pd.DataFrame) -> pd.DataFrame:
