@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import shlex
 import shutil
 import time
@@ -26,12 +27,25 @@ from xcbench.run.execute import execute
     [
         (["board", "part=all"], "part=all"),
         (["board", "task=nothing"], "task=nothing"),
+        (["board", "method=nothing"], "method=nothing"),
+        (["board", "method=[umax]", "task=digits"], "method=[umax]"),
+        (["board", "task=", "method=umax"], "task= is not possible"),
+        (["board", "part="], "part= is not possible"),
+        (["board", "method.lr=3"], "method.lr=3 is not possible: the protocol"),
+        (["board", "dataset=bibtex", "task=digits"], "dataset=bibtex"),
+        (["board", "budget.seconds=1"], "budget.seconds=1"),
+        (["board", "seed=3"], "seed=3"),
         (["board", "task=digits", "name=board"], "name=board is the whole board"),
         (["board", "task=digits", "part=check"], "part=check checks the whole board"),
         (["board", "task=digits", "name=a/b"], "name=a/b"),
         (["advise"], "dataset=NAME"),
         (["advise", "dataset=digits", "seconds=soon"], "seconds=soon"),
         (["advise", "dataset=digits", "probabilities=maybe"], "probabilities=maybe"),
+        (["advise", "dataset=digits", "method=nothing"], "method=nothing"),
+        (["advise", "dataset=digits", "experiment=first"], "experiment=first"),
+        (["advise", "dataset=digits", "evaluation.rows=0"], "evaluation.rows=0"),
+        (["advise", "dataset=digits", "plan=true"], "plan=true"),
+        (["advise", "dataset=file"], "dataset.train=FILE"),
     ],
 )
 def test_mistakes_are_told_in_one_sentence(
@@ -184,7 +198,32 @@ def test_a_busy_machine_does_not_end_a_short_comparison(
 
 def test_the_next_command_of_advise_can_be_pasted() -> None:
     row = pd.Series({"method": "umax", "settings": {"lr": 0.1}})
-    shown = advise._next(row, {"dataset": "file", "dataset.train": "my data.txt"})
+    words = {"dataset": "file", "dataset.train": "my data.txt"}
+    shown = advise._next(row, words, {"runs_dir": "my runs"})
     assert shlex.split(shown)[2:] == [
-        *("dataset=file", "dataset.train=my data.txt", "method=umax", "method.lr=0.1")
+        *("dataset=file", "dataset.train=my data.txt", "dataset.missing=error", "method=umax"),
+        *("method.lr=0.1", "budget.epochs=50", "runs_dir=my runs"),
     ]
+
+
+@pytest.mark.slow
+def test_advice_of_chosen_methods_has_a_command_that_runs(workspace: Workspace) -> None:
+    words = ("advise", "dataset=digits", "method=umax,ove,umax", "seconds=4", "runs_dir=mine")
+    done = workspace.xcbench(*words)
+    assert done.code == 0, done.text
+    assert "has no board: methods come in alphabetical order" in done.out
+    assert "of 2 methods compared" in done.out and "ar_logistic" not in done.out
+    (command,) = (line for line in done.out.splitlines() if line.startswith("next: xcbench "))
+    assert "runs_dir=mine" in command
+    again = workspace.xcbench(*shlex.split(command)[2:])
+    assert again.code == 0, again.text
+    small = workspace.xcbench(*words, "mib=1e-9")
+    assert small.code == 2 and "the smallest model has " in small.err, small.text
+
+
+@pytest.mark.slow
+def test_the_board_keeps_within_processor_seconds_of_the_shell(workspace: Workspace) -> None:
+    """Such a limit cannot be raised; it ends cells as the board would."""
+    words = ("board", "task=digits", "method=class_sums", "part=cells")
+    done = workspace.xcbench(*words, limits=((resource.RLIMIT_CPU, 600),))
+    assert done.code == 0 and "1 done" in done.out, done.text

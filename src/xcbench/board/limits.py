@@ -36,7 +36,9 @@ def within(seconds: float, jobs: Sequence[Job]) -> int:
     """
     _warm(jobs[0])
     end = math.ceil(time.process_time() + seconds)
-    resource.setrlimit(resource.RLIMIT_CPU, (end, resource.RLIM_INFINITY))
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)  # of a shell or a batch system
+    end = end if most == resource.RLIM_INFINITY else min(end, most)
+    resource.setrlimit(resource.RLIMIT_CPU, (end, most))
     return execute(jobs)
 
 

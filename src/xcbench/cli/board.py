@@ -18,26 +18,31 @@ from xcbench.units import duration
 
 CELLS, CHECK, REPORT = ALL = "cells", "check", "report"
 PARTIAL = f"{NAME}-partial"  # folder of a board of some tasks or methods
+LAUNCH = (  # settings of a launch; the protocol has those of cells
+    *("runs_dir", "data_dir", "fetch", "workers", "executor", "executor_address", "slurm"),
+    *("lockstep", "force", "plan"),
+)
 
 
 def board(request: Request) -> int:
     """Run what is missing of the board, or a part of it, and write its page.
 
     Settings: ``part=cells|check|report`` (or several), ``task=…``, ``method=…``, ``name=…``
-    (the report's folder), ``reports_dir``, and settings of the launch such as ``runs_dir``.
-    With ``task`` or ``method`` the board is partial: it leaves the folder of the whole board alone.
+    (the report's folder), ``reports_dir``, ``plan=true`` (count what would run, and its hours; with
+    ``verbose=true`` list it), and settings of the launch such as ``runs_dir``, ``data_dir``,
+    ``force=true``. With ``task`` or ``method`` the board is partial: it leaves the folder of the
+    whole board alone.
     """
-    settings = dict(request.settings)
+    settings, known = dict(request.settings), protocol.read()
     refuse_hydra(settings)
-    tasks, methods = (
-        [word for word in settings.pop(name, "").split(",") if word] for name in ("task", "method")
-    )
+    tasks = several(settings, "task", [*known.tasks])
+    methods = several(settings, "method", [*known.methods])
     some = bool(tasks or methods)
     name = settings.pop("name", PARTIAL if some else NAME)
     partial = name != NAME
     check_name("name", name)
     default = [part for part in ALL if part != CHECK or not partial]
-    parts = several("part", settings.pop("part", ",".join(default)), ALL)
+    parts = several(settings, "part", ALL) or default
     if some and not partial:
         raise UserError(
             f"name={NAME} is the whole board: choose another name, or no task and method"
@@ -47,8 +52,14 @@ def board(request: Request) -> int:
     reports = Path(settings.pop("reports_dir", "reports"))
     folder, official = reports / name, reports / NAME
     totals = totals_of(settings)
+    for setting, value in settings.items():
+        if setting.partition(".")[0] not in LAUNCH:
+            raise UserError(
+                f"{setting}={value} is not possible: the protocol has the settings of cells "
+                f"(conf/experiment/{NAME}.yaml); a launch has {', '.join(LAUNCH)}"
+            )
     run = launch.Launch(
-        protocol.read(), folder, settings, tasks, methods, official if partial else None, totals
+        known, folder, settings, tasks, methods, official if partial else None, totals
     )
     started, code = time.monotonic(), 0
     if CELLS in parts:

@@ -42,15 +42,15 @@ def number(name: str, text: str, least: int = 1, most: int = 999_999_999) -> int
     return int(text)
 
 
-def several(name: str, text: str, possible: Sequence[str]) -> list[str]:
-    """Values of a setting that names one or several of these, separated by commas.
+def several(settings: dict[str, str], name: str, possible: Sequence[str]) -> list[str]:
+    """Take a setting that names one or several of these, separated by commas; none without it.
 
     Raises
     ------
     UserError
-        If one of them is none of these.
+        If one of them is none of these, as in ``name=``.
     """
-    values = [word for word in text.split(",") if word]
+    values = [*dict.fromkeys(settings.pop(name).split(","))] if name in settings else []
     for value in values:
         if value not in possible:
             names = ", ".join(possible)

@@ -36,8 +36,8 @@ def paper(request: Request) -> int:
     refuse_hydra(settings)
     paper = papers.find(request.words[0])
     grids = [grid.name for grid in paper.grids]
-    only = tuple(several("grid", settings.pop("grid", ""), grids))
-    parts = several("part", settings.pop("part", ""), ALL) or [*ALL]
+    only = tuple(several(settings, "grid", grids))
+    parts = several(settings, "part", ALL) or [*ALL]
     reports = Path(settings.pop("reports_dir", "reports"))
     folder = reports / paper.name
     started = time.monotonic()
