@@ -46,6 +46,7 @@ from xcbench.run.execute import execute
         (["advise", "dataset=digits", "evaluation.rows=0"], "evaluation.rows=0"),
         (["advise", "dataset=digits", "plan=true"], "plan=true"),
         (["advise", "dataset=file"], "dataset.train=FILE"),
+        (["advise", "dataset=digits,usps"], "dataset=digits,usps"),
     ],
 )
 def test_mistakes_are_told_in_one_sentence(

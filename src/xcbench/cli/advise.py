@@ -56,6 +56,8 @@ def advise(request: Request) -> int:
     )
     if "dataset" not in settings or (settings["dataset"] == "file" and TRAIN not in settings):
         raise UserError("advise needs dataset=NAME, or dataset=file dataset.train=FILE")
+    if "," in settings["dataset"]:
+        raise UserError(f"dataset={settings['dataset']} is not possible: advise takes one dataset")
     order = _order(Path(settings.pop("reports_dir", "reports")), needs)
     only = several(settings, "method", sorted(order)) or order
     words = {name: settings.pop(name) for name in list(settings) if name.startswith("dataset")}
