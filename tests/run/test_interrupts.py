@@ -49,6 +49,7 @@ def script(folder: Path, text: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, str(path), str(folder)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # nohup ignores it
     )  # fmt: skip
 
 

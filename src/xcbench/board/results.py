@@ -220,7 +220,7 @@ def _reason(runs: pd.DataFrame) -> str:
 
 def first_rung(trials: pd.DataFrame) -> pd.DataFrame:
     """The shortest trials of every task and method, with which its searches begin."""
-    rows = trials.reindex(columns=list(dict.fromkeys([*trials, "budget.seconds"])))
+    rows = trials.reindex(columns=list(dict.fromkeys([*trials, "budget.seconds", "epoch"])))
     return rows[rows["budget.seconds"] == rows.groupby(BY)["budget.seconds"].transform("min")]
 
 
