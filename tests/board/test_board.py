@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,13 +12,14 @@ import pytest
 from workspace import ROOT
 from xcbench.board import checks, limits, protocol, results
 from xcbench.board.launch import Launch
-from xcbench.plan import planning, sweeps
+from xcbench.committed.results_cache import ResultsCache
+from xcbench.plan import planned, planning, sweeps
 from xcbench.store import cells
 
 PROTOCOL = protocol.read()
 
 
-def test_cells_that_their_limit_ends_say_so(
+def test_cells_that_their_limit_ends_say_so_and_do_not_run_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "isolated", lambda run: -signal.SIGXCPU)
@@ -26,10 +28,15 @@ def test_cells_that_their_limit_ends_say_so(
         trials = [conditions.trial(PROTOCOL.tasks["digits"], "umax", seed, 1.0) for seed in (0, 1)]
     jobs = planning.jobs(trials)
     assert Launch(PROTOCOL, tmp_path, {})._execute(jobs) == 0
-    for job in jobs:
+    for job, there in zip(jobs, planned.states(jobs, tmp_path), strict=True):
         cell = cells.usable(tmp_path, job.cell.cell)
         assert cell is not None and cell.status == "failed"
         assert cell.message == "ended: these cells took more than 40 processor seconds"  # 20 × 2
+        assert there.state == "failed"
+        rows = ResultsCache.of("digits/umax", [cell])
+        assert rows.holds(job, "digits/umax") == job.cell.cell
+        other = ResultsCache.of("digits/umax", [replace(cell, message="TypeError: no number")])
+        assert other.holds(job, "digits/umax") is None
 
 
 @pytest.mark.parametrize("task", PROTOCOL.tasks.values(), ids=lambda task: task.name)

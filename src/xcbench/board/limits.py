@@ -20,13 +20,13 @@ from xcbench.run import runner, workers
 from xcbench.run.execute import execute
 from xcbench.run.leases import Leases
 from xcbench.store import cells
+from xcbench.store.cell import OVERTIME
 from xcbench.system import memory
 from xcbench.system.processes import INTERRUPTED, end_with_parent, interruptible, without_signals
 from xcbench.units import printable
 
 FORK = multiprocessing.get_context("fork")
 WRONG = 2  # exit code where an error was said
-ENDED = "ended: these cells took more than {:.0f} processor seconds"
 
 
 def within(seconds: float, jobs: Sequence[Job]) -> int:
@@ -107,7 +107,7 @@ def explained(job: Job, number: int, limit: float) -> bool:
 def _reason(number: int, limit: float, left: str) -> str:
     """Why a cell has no result; with what its claim held if it had begun."""
     if number == signal.SIGXCPU:
-        return ENDED.format(limit)
+        return f"{OVERTIME} {limit:.0f} processor seconds"
     if memory.killed_since(left):
         return memory.KILLED
     return workers.KILLED.format(number) if left and number != signal.SIGKILL else ""

@@ -28,7 +28,7 @@ from xcbench.plan import code, identity
 from xcbench.plan.code import Change, Code
 from xcbench.plan.job import Job
 from xcbench.store import checkpoints, results
-from xcbench.store.cell import CURVE_COLUMNS, FINAL, Cell
+from xcbench.store.cell import CURVE_COLUMNS, FINAL, OVERTIME, Cell
 from xcbench.system import durable, locks
 
 HEAD = ["grid", "cell", "status", "dataset", "method", "lr", "seed", "engine", "dataset_digest"]
@@ -161,8 +161,8 @@ class ResultsCache:
         return None
 
     def _change(self, row: Content, method: str) -> Change:
-        """What became of the code of a row; of one that ran nothing, none is asked."""
-        if row["status"] == "skipped":
+        """What became of the code of a row; of one that measured nothing, none is asked."""
+        if row["status"] in ("skipped", "failed"):
             return Change()
         name = row[code_table.COLUMN]
         if name not in self.by_code:
@@ -202,11 +202,12 @@ class ResultsCache:
     def finished(self) -> dict[tuple[object, ...], list[Content]]:
         """Rows that need not run again, with their curves, by dataset, method and seed.
 
-        They finished, or need more than the memory that they may take.
+        They finished, need more than the memory that they may take, or took more than the
+        seconds of the board.
         """
         finished: dict[tuple[object, ...], list[Content]] = {}
         rows = self.rows.reindex(columns=[*HEAD, "message", MEMORY, code_table.COLUMN])
-        over = rows["message"].astype(str).str.contains(f"over {MEMORY}=", regex=False)
+        over = rows["message"].astype(str).str.contains(f"over {MEMORY}=|^{OVERTIME}")
         final = (rows["status"].isin(FINAL) | over) & self.has_curve
         for row in rows.loc[final, [*HEAD, MEMORY, code_table.COLUMN]].to_dict("records"):
             same = finished.setdefault((row["dataset"], row["method"], row["seed"]), [])

@@ -15,7 +15,7 @@ from xcbench.plan import code
 from xcbench.plan.code import Change, Code
 from xcbench.plan.job import Job
 from xcbench.store import cells, checkpoints, results
-from xcbench.store.cell import FINAL, Cell
+from xcbench.store.cell import FINAL, OVERTIME, Cell
 from xcbench.system import memory, sources
 from xcbench.units import count
 
@@ -52,8 +52,7 @@ def look_up(runs_dir: Path, jobs: Sequence[Job]) -> dict[str, Stored]:
 
 
 def _stored(runs_dir: Path, job: Job, cell: Cell) -> Stored:
-    fatal = cell.status == "failed" and (cell.message or "").startswith(memory.KILLED)
-    if fatal:
+    if cell.status == "failed" and (cell.message or "").startswith((memory.KILLED, OVERTIME)):
         return Stored(cell.started, cell.status, Change())
     if cell.status not in FINAL:
         return Stored(cell.started, None, Change())

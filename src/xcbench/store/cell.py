@@ -14,6 +14,7 @@ from xcbench.options import Content
 STATUSES = ("done", "diverged", "timeout", "failed", "skipped")
 FINAL = ("done", "diverged", "timeout")
 ENDED = ("done", "timeout")  # with numbers to compare
+OVERTIME = "ended: these cells took more than"  # of a message: without a number at its limit
 DIGITS = 12  # of a commit, where it is shown
 RECORDED, HISTORY = "recorded", "history"  # where a commit is from: the run, or git log
 UNKNOWN, UNRUN = "not recorded", "nothing was measured"  # why a cell has no commit
