@@ -377,10 +377,11 @@ def test_rates_at_an_end_of_those_drawn_are_counted(board: Board) -> None:
 
 
 def test_trees_on_whitened_components_are_compared_with_plain_ones(board: Board) -> None:
-    assert findings.whitened(board).empty
-    names = {"softmax_sgd": "adv_whitened_tree", "softmax": "negative_sampling"}
+    method, other = "adv_whitened_tree", "negative_sampling"
+    assert findings.more_loss(board, method, other).empty
+    names = {"softmax_sgd": method, "softmax": other}
     renamed = board.finals.assign(method=board.finals["method"].replace(names))
-    numbers = findings.whitened(replace(board, finals=renamed)).loc["one"]
+    numbers = findings.more_loss(replace(board, finals=renamed), method, other).loc["one"]
     assert numbers.tolist() == pytest.approx([0.05, 0.15])  # 0.5 and 0.6 less 0.45
 
 
